@@ -1,4 +1,4 @@
-"""pytest-skillbench: does an Agent Skill earn its keep, and did this edit make it worse?
+"""Prove whether an Agent Skill earns its keep, and whether an edit made it worse.
 
 The public names, and nothing else. They are loaded on first use, so that ``import pytest_skillbench``
 (which pytest does in every session) costs nothing.

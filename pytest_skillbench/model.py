@@ -1,7 +1,8 @@
 """The frozen records that travel through the program, in the order in which they come into being.
 
 Vocabulary is DESIGN.md's. Core: pure data, no behaviour but what can be read off a record itself.
-Token counts are whole tokens, times are UTC text (``2026-11-30T22:10:05Z``), durations are milliseconds, money is US dollars.
+Token counts are whole tokens, times are UTC text (``2026-11-30T22:10:05Z``), durations are milliseconds, money is US
+dollars.
 """
 
 from __future__ import annotations
@@ -43,23 +44,26 @@ class Value(msgspec.Struct, frozen=True, kw_only=True):
 class Comparison(Value, frozen=True):
     """A head-to-head of the new-skill arm against `opponent`, and the pass rule that belongs to it.
 
-    `min_win_share` of N trials must be wins (None: no floor); `max_loss_share` may be losses. `gated`: a failed hard
-    assertion fails the case in this comparison.
+    `win_fifths` fifths of N trials must be wins (None: no floor); `loss_fifths` fifths may be losses. `gated`: a failed
+    hard assertion fails the case in this comparison.
     """
 
     name: ComparisonName
     title: str
     opponent: ArmName
-    min_win_share: float | None
-    max_loss_share: float
+    win_fifths: int | None
+    loss_fifths: int
     gated: bool
 
 
-EFFICACY = Comparison(
-    name="efficacy", title="Efficacy", opponent="no-skill", min_win_share=0.6, max_loss_share=0.2, gated=True
-)
+EFFICACY = Comparison(name="efficacy", title="Efficacy", opponent="no-skill", win_fifths=3, loss_fifths=1, gated=True)
 REGRESSION = Comparison(
-    name="regression", title="Regression", opponent="previous-version", min_win_share=None, max_loss_share=0.2, gated=False
+    name="regression",
+    title="Regression",
+    opponent="previous-version",
+    win_fifths=None,
+    loss_fifths=1,
+    gated=False,
 )
 COMPARISONS: tuple[Comparison, ...] = (EFFICACY, REGRESSION)
 NEW_ARM: ArmName = "new-skill"
@@ -256,7 +260,7 @@ class GateResult(Record, frozen=True):
 
 
 class Finding(Record, frozen=True):
-    """What the audit saw. `contaminated`, `skill-not-loaded` and `model-differs` make a trial INVALID; others are notes."""
+    """What the audit saw: `contaminated`, `skill-not-loaded`, `model-differs` make a trial INVALID; others: notes."""
 
     kind: Annotated[str, Meta(min_length=1)]
     detail: str
@@ -542,8 +546,8 @@ class Ratio(Value, frozen=True):
 class Odds(Value, frozen=True):
     """Exact odds of one comparison's rule at the run's own tie rate, wins and losses equally likely. 0..1.
 
-    `tie_rate` None: no trial was decided, so nothing can be said. `lucky_case`/`lucky_skill`: a skill that does nothing
-    passes one case / all cases; for regression `false_alarm`: an unchanged skill fails.
+    `decided` trials are WIN, TIE or LOSS. `tie_rate` None: none was, so nothing can be said. `pass_case`/`pass_skill`:
+    a skill that does nothing (efficacy) or that was not changed (regression) passes one case / all cases of the run.
     """
 
     comparison: ComparisonName

@@ -1,0 +1,1 @@
+"""The project's own tests, golden runs and benchmarks."""

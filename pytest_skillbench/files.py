@@ -1,0 +1,69 @@
+"""Reading and writing files without surprises: regular files only, bounded, written whole or not at all.
+
+Gather: every byte of a run record comes in through `read_bounded`, every report goes out through `write_atomic`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from .errors import Problem, SkillbenchError
+
+
+def read_bounded(path: Path, limit: int, shown: str) -> bytes:
+    """Return the bytes of a regular file of at most `limit` bytes.
+
+    Opened without blocking, so that a FIFO can't hang the program. Raises FileNotFoundError where there is none, and
+    SkillbenchError naming `shown` for anything else that stands in the way.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise SkillbenchError(Problem(path=shown, slug="file-unreadable", what=str(error.strerror))) from error
+    with open(fd, "rb") as file:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            raise SkillbenchError(
+                Problem(path=shown, slug="file-not-regular", what="not a regular file", expected="a file")
+            )
+        if status.st_size > limit:
+            raise SkillbenchError(
+                Problem(
+                    path=shown,
+                    slug="file-too-large",
+                    what=f"{status.st_size:,} bytes",
+                    expected=f"at most {limit:,}",
+                )
+            )
+        return file.read(limit + 1)
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Write `data` to `path` so that a reader sees the old file or the new one, never a part.
+
+    A temporary file in the same folder is flushed to disk and renamed; on any failure it is removed. Raises OSError.
+    """
+    fd, temporary = tempfile.mkstemp(prefix=f".{path.name[:64]}.", suffix=".tmp", dir=path.parent)
+    try:
+        with open(fd, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(fd)
+        os.chmod(temporary, 0o644 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
