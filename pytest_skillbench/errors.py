@@ -8,7 +8,8 @@ The tree::
     ├── CaseError              a case.md that does not parse
     ├── SettingsError          a skillbench.yaml that does not parse
     ├── FormatError            a JSON file of ours that is not closed, typed, unique and finite
-    └── TranscriptError        a transcript that can't be read at all
+    ├── TranscriptError        a transcript that can't be read at all
+    └── GitError               a git repository that can't be asked, or does not know its default branch
 
 Core: imports nothing of ours but `text`.
 """
@@ -87,3 +88,7 @@ class FormatError(SkillbenchError):
 
 class TranscriptError(SkillbenchError):
     """A transcript that can't be read at all."""
+
+
+class GitError(SkillbenchError):
+    """A git repository that can't be asked: no program, a broken or partial repository, an unknown default branch."""

@@ -26,25 +26,22 @@ def read_bounded(path: Path, limit: int, shown: str) -> bytes:
         raise
     except OSError as error:
         raise SkillbenchError(Problem(path=shown, slug="file-unreadable", what=str(error.strerror))) from error
-    with open(fd, "rb") as file:
+    try:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
             raise SkillbenchError(
                 Problem(path=shown, slug="file-not-regular", what="not a regular file", expected="a file")
             )
         if status.st_size > limit:
-            raise SkillbenchError(
-                Problem(
-                    path=shown,
-                    slug="file-too-large",
-                    what=f"{status.st_size:,} bytes",
-                    expected=f"at most {limit:,}",
-                )
-            )
-        return file.read(limit + 1)
+            what = f"{status.st_size:,} bytes"
+            raise SkillbenchError(Problem(path=shown, slug="file-too-large", what=what, expected=f"at most {limit:,}"))
+        with open(fd, "rb", closefd=False) as file:
+            return file.read(limit + 1)
+    finally:
+        os.close(fd)
 
 
-def write_atomic(path: Path, data: bytes) -> None:
+def write_atomic(path: Path, data: bytes, *, executable: bool = False) -> None:
     """Write `data` to `path` so that a reader sees the old file or the new one, never a part.
 
     A temporary file in the same folder is flushed to disk and renamed; on any failure it is removed. Raises OSError.
@@ -55,7 +52,7 @@ def write_atomic(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(fd)
-        os.chmod(temporary, 0o644 & ~_umask())
+        os.chmod(temporary, (0o755 if executable else 0o644) & ~_umask())
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):

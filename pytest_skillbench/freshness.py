@@ -9,17 +9,18 @@ from . import digest
 from .errors import SkillbenchError
 from .files import read_bounded
 from .model import Plan
+from .project import Project
 from .tree import CASE_LIMIT, CaseEntry, SkillEntry
 
 
-def changed_since(plan: Plan, skill: SkillEntry) -> tuple[str, ...]:
+def changed_since(project: Project, plan: Plan, skill: SkillEntry) -> tuple[str, ...]:
     """Return what differs between a run's plan and the skill's working tree now, in the order of the cases.
 
     Empty where the run is fresh. A file that can't be read any more counts as changed and says why.
     """
     found = []
     try:
-        if digest.package(skill.folder).tree_sha256 != plan.packages.new_skill.tree_sha256:
+        if not _same_package(project, plan.packages.new_skill.tree_sha256, skill):
             found.append("the skill has changed since the run")
     except SkillbenchError as error:
         found.append(f"the skill can't be compared with the run: {error.problems[0].what}")
@@ -32,6 +33,15 @@ def changed_since(plan: Plan, skill: SkillEntry) -> tuple[str, ...]:
         found += _case(planned.name, planned.case_sha256, planned.fixture_sha256, case)
     found += [f"case {name} is new: it has no trials in this run" for name in now]
     return tuple(found)
+
+
+def _same_package(project: Project, recorded: str, skill: SkillEntry) -> bool:
+    """Compare the skill's folder with what was run: as it lies there, else without the files that git ignores."""
+    if digest.package(skill.folder).tree_sha256 == recorded:
+        return True
+    from .released import working_package
+
+    return working_package(project.root, skill.folder).tree_sha256 == recorded
 
 
 def _case(name: str, case_sha256: str, fixture_sha256: str | None, case: CaseEntry) -> list[str]:

@@ -28,10 +28,11 @@ from .model import (
     arms_of,
     comparisons_of,
 )
+from .pairs import arm_problem
 from .prices import PriceTable
 from .record import RunRecord
 from .rules import flips_to_fail, of_skill, rule_for, verdict
-from .trials import arm_problem, score
+from .trials import score
 from .usage import add, summarize
 
 

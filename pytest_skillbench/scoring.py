@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from . import __version__, history
-from .errors import Problem, ProjectError, SkillbenchError, UsageError
+from .errors import Problem, ProjectError, SkillbenchError
 from .files import read_bounded, write_atomic
 from .freshness import changed_since
 from .model import RunMeta, SkillResult, Value
@@ -72,34 +72,8 @@ def score(project: Project, skill: SkillEntry, prices: PriceTable | None = None)
             expected=f'a run of "{skill.path}"',
         )
         return Scored(skill=skill, state="broken", result=None, record=None, problems=(problem,))
-    result = results(record, prices or bundled(), changed_since(record.plan, skill))
+    result = results(record, prices or bundled(), changed_since(project, record.plan, skill))
     return Scored(skill=skill, state="scored", result=result, record=record, problems=())
-
-
-def select(tree: Tree, names: Sequence[str]) -> tuple[SkillEntry, ...]:
-    """Return the skills with these names, all of them for no names. Raises UsageError for a name that is not there."""
-    if not names:
-        return tree.skills
-    found = []
-    for name in names:
-        skill = tree.skill(name)
-        if skill is None:
-            raise UsageError(_unknown(tree, name))
-        if skill not in found:
-            found.append(skill)
-    return tuple(found)
-
-
-def _unknown(tree: Tree, name: str) -> Problem:
-    import difflib
-
-    near = difflib.get_close_matches(name, [skill.name for skill in tree.skills], n=1)
-    return Problem(
-        path=tree.project.relative(tree.project.skills),
-        slug="unknown-skill",
-        what=f'no skill named "{name}"',
-        suggestion=near[0] if near else None,
-    )
 
 
 def write(tree: Tree, scored: Sequence[Scored], prices: PriceTable | None = None) -> Written:

@@ -23,106 +23,43 @@ from .model import (
     TrialResult,
     Vote,
 )
-from .record import RunRecord, arm_stem, judgement_stem
+from .pairs import pair
+from .record import RunRecord, judgement_stem
 
 Judged: TypeAlias = Literal["WIN", "TIE", "LOSS"]
 
 SEATS_AFTER_FIRST: tuple[Seat, ...] = ("swap", 2, 3)
-
-#: Audit findings that make every pair of the arm INVALID; all other kinds are notes (FORMATS section 2).
-INVALIDATING = {
-    "contaminated": "contaminated",
-    "skill-not-loaded": "skill not loaded",
-    "model-differs": "model differs",
-}
 
 
 class _InvalidError(Exception):
     """Raised inside this module where a trial can't be scored, with the reason; never leaves it."""
 
 
-def arm_problem(record: RunRecord, case: str, trial: int, arm: ArmName) -> str | None:
-    """Return why an arm's trial is not usable, None where it is. A sentence without the arm's name and a full stop."""
-    unusable = record.unusable.get(arm_stem(case, trial, arm))
-    found = record.arms.get((case, trial, arm))
-    if found is None:
-        return unusable or "has not run"
-    if found.status != "ok":
-        words = {
-            "timed-out": "timed out",
-            "limit-hit": "hit a usage limit",
-            "missing": "is missing",
-            "failed": "failed",
-        }
-        return words[found.status] + (f": {found.detail}" if found.detail else "")
-    if unusable is not None:
-        return unusable
-    if found.output is None:
-        return "finished without a final message"
-    for finding in found.audit.findings:
-        if finding.kind in INVALIDATING:
-            return f"{INVALIDATING[finding.kind]}: {finding.detail}"
-    if arm != "no-skill" and found.audit.skill_loaded is False:
-        return "skill not loaded: SKILL.md was never opened"
-    if arm == "no-skill" and found.audit.skill_loaded:
-        return "contaminated: the baseline opened the skill"
-    return None
-
-
-def gate_failed(arm: ArmRecord, case: PlannedCase) -> bool:
-    """Return whether a hard assertion failed on this arm."""
-    return any(
-        result.timed_out or result.exit_code not in (0, None)
-        for result in arm.gate
-        if result.assertion < len(case.assertions)
-    )
-
-
-def gate_problem(arm: ArmRecord, case: PlannedCase) -> str | None:
-    """Return why the hard assertions can't be called passed or failed as a whole, None where they can."""
-    ended = {r.assertion for r in arm.gate if r.timed_out or r.exit_code is not None}
-    open_ = [index for index in range(len(case.assertions)) if index not in ended]
-    if not open_:
-        return None
-    if not arm.gate:
-        return "the hard assertions were not run"
-    return f"hard assertion {open_[0] + 1} of {len(case.assertions)} was not run to an end"
-
-
 def score(record: RunRecord, case: PlannedCase, trial: int, comparison: Comparison) -> TrialResult:
     """Return the outcome of one trial in one comparison, with its reason, votes and flags.
 
     The order of the questions is FORMATS section 3's: is the new arm usable; did a hard assertion fail (efficacy);
-    is the other arm usable and of the same model; what did the judges say.
+    is the other arm usable and of the same model (all of `pairs`); what did the judges say.
     """
-    new = record.arms.get((case.name, trial, NEW_ARM))
-    other = record.arms.get((case.name, trial, comparison.opponent))
-    flags = [*_audit_flags(new), *_audit_flags(other)]
-    failed = False
+    found = pair(record, case, trial, comparison)
+    flags = [*_audit_flags(found.new), *_audit_flags(found.other)]
     votes: tuple[Vote, ...] = ()
     outcome: Outcome = "INVALID"
-    reason: str | None = None
-    identical = inconsistent = False
+    reason = found.problem
+    inconsistent = False
+    first = record.judgements.get((case.name, trial, comparison.name, 1))
+    identical = reason is None and first is not None and first.status == "identical"
     try:
-        usable_new = _usable(record, case.name, trial, NEW_ARM)
-        if comparison.gated:
-            failed = gate_failed(usable_new, case)
-            problem = gate_problem(usable_new, case)
-            if problem and not failed:
-                raise _InvalidError(f"new-skill arm: {problem}")
-        usable_other = _usable(record, case.name, trial, comparison.opponent)
-        models = (usable_new.model, usable_other.model)
-        if None not in models and models[0] != models[1]:
-            raise _InvalidError(f"model differs: {models[0]} for {NEW_ARM}, {models[1]} for {comparison.opponent}")
-        identical = _identical(record, case, trial, comparison, usable_new, usable_other)
+        if identical and not found.same:
+            raise _InvalidError("the judgement says identical, but the two outputs or changes differ")
         if identical:
             outcome = "TIE"
-        else:
+        elif reason is None:
             votes = _votes(record, case, trial, comparison)
             outcome, inconsistent = _combine(votes, record, case, trial, comparison)
     except _InvalidError as why:
-        reason = str(why)
-    if failed and outcome == "INVALID":
+        identical, reason = False, str(why)
+    if found.gate_failed and outcome == "INVALID":
         outcome, reason = "GATE", "a hard assertion failed, so no judge was asked"
     for vote in votes:
         flags += [
@@ -139,16 +76,9 @@ def score(record: RunRecord, case: PlannedCase, trial: int, comparison: Comparis
         votes=votes,
         identical=identical,
         inconsistent=inconsistent,
-        gate_failed=failed,
+        gate_failed=found.gate_failed,
         flags=tuple(flags),
     )
-
-
-def _usable(record: RunRecord, case: str, trial: int, arm: ArmName) -> ArmRecord:
-    problem = arm_problem(record, case, trial, arm)
-    if problem is not None:
-        raise _InvalidError(f"{arm} arm: {problem}")
-    return record.arms[case, trial, arm]
 
 
 def _audit_flags(arm: ArmRecord | None) -> list[Flag]:
@@ -161,18 +91,6 @@ def _audit_flags(arm: ArmRecord | None) -> list[Flag]:
     if arm.arm == "no-skill" and arm.audit.skill_loaded and "contaminated" not in kinds:
         flags.append(Flag(kind="contaminated", detail="the baseline opened the skill", evidence="audit", arm=arm.arm))
     return flags
-
-
-def _identical(
-    record: RunRecord, case: PlannedCase, trial: int, comparison: Comparison, new: ArmRecord, other: ArmRecord
-) -> bool:
-    """Return whether the pair is recorded as identical; a record that says so of different bytes is refused."""
-    first = record.judgements.get((case.name, trial, comparison.name, 1))
-    if first is None or first.status != "identical":
-        return False
-    if new.output != other.output or new.changes != other.changes:
-        raise _InvalidError("the judgement says identical, but the two outputs or changes differ")
-    return True
 
 
 def _votes(record: RunRecord, case: PlannedCase, trial: int, comparison: Comparison) -> tuple[Vote, ...]:

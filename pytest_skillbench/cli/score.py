@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
             Problem(path="--all", slug="usage", what="given together with skills", expected="one of the two")
         )
     found = tree.discover(project.find(Path.cwd(), runs=args.runs, reports=args.reports))
-    chosen = scoring.select(found, args.skills)
+    chosen = found.select(args.skills)
     scored = [scoring.score(found.project, skill) for skill in chosen]
     written = None if args.no_report else scoring.write(found, scored)
     if args.json:
