@@ -1,0 +1,66 @@
+"""Size and speed of a 50-case, 5-trial, three-arm report in which everything loses.
+
+The bounds are the program's own: 1.5 MB and 0.3 s. Rendering has no sensible opponent to be measured against, so its
+time is absolute; the ratio printed beside it is to encoding the same results model as JSON, which only reads it.
+"""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+
+from checks import factory
+from pytest_skillbench import report, view
+from pytest_skillbench.model import ARMS, HistoryLine, SkillResult
+
+CASES, TRIALS = 50, 5
+OUTPUT = "".join(f'Line {n}: the cache reads "size" before it writes & loses an entry <{n}>.\n' for n in range(160))
+RATIONALE = "B walks through an interleaving, names the line and prices its fix; A stays at a general warning. " * 12
+
+
+def worst(letter: str = "L") -> SkillResult:
+    """Return a run of 50 cases in which the new skill loses every trial of both comparisons."""
+    strip = letter * TRIALS
+    return factory.result(*(factory.case(f"case-{n}", strip, strip, rationale=RATIONALE) for n in range(CASES)))
+
+
+def texts() -> factory.MemoryTexts:
+    """Return the outputs and diffs of that run: twelve kilobytes each, with the passages that the judges quote."""
+    outputs = {}
+    diffs = {}
+    for n in range(CASES):
+        for trial in range(1, TRIALS + 1):
+            for arm in ARMS:
+                outputs[f"case-{n}", trial, arm] = OUTPUT + factory.PASSAGE[arm] + "\n" + OUTPUT[:2_000]
+                diffs[f"case-{n}", trial, arm] = "+" + OUTPUT.replace("\n", "\n+")
+    return factory.MemoryTexts(outputs, diffs)
+
+
+def rows() -> list[tuple[str, str, str, str]]:
+    """Return one row a measurement: name, measured, required, detail."""
+    result, held = worst(), texts()
+    history = (*factory.past(), factory.own_line(result))
+    html = report.skill_html(view.skill_page(result, history, held, None, factory.META))  # compiles the templates
+    seconds = min(_timed(result, history, held) for _ in range(5))
+    started = time.perf_counter()
+    for _ in range(5):
+        msgspec.json.encode(result)
+    encoding = (time.perf_counter() - started) / 5
+    size = len(html.encode("utf-8"))
+    what = f"{CASES} cases x {TRIALS} trials x 3 arms, every trial lost"
+    return [
+        ("report: size", f"{size / 1e6:.2f} MB", "<= 1.5 MB", what),
+        ("report: time", f"{seconds:.3f} s", "<= 0.3 s", f"{what}; {seconds / encoding:.0f}x its JSON encoding"),
+    ]
+
+
+def _timed(result: SkillResult, history: tuple[HistoryLine, ...], held: factory.MemoryTexts) -> float:
+    started = time.perf_counter()
+    report.skill_html(view.skill_page(result, history, held, None, factory.META))
+    return time.perf_counter() - started
+
+
+if __name__ == "__main__":
+    for row in rows():
+        print(*row, sep="\t")
