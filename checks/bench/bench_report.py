@@ -42,7 +42,8 @@ def rows() -> list[tuple[str, str, str, str]]:
     result, held = worst(), texts()
     history = (*factory.past(), factory.own_line(result))
     html = report.skill_html(view.skill_page(result, history, held, None, factory.META))  # compiles the templates
-    seconds = min(_timed(result, history, held) for _ in range(5))
+    runs = [_timed(result, history, held) for _ in range(7)]
+    seconds, cpu = min(wall for wall, _ in runs), min(busy for _, busy in runs)
     started = time.perf_counter()
     for _ in range(5):
         msgspec.json.encode(result)
@@ -51,14 +52,20 @@ def rows() -> list[tuple[str, str, str, str]]:
     what = f"{CASES} cases x {TRIALS} trials x 3 arms, every trial lost"
     return [
         ("report: size", f"{size / 1e6:.2f} MB", "<= 1.5 MB", what),
-        ("report: time", f"{seconds:.3f} s", "<= 0.3 s", f"{what}; {seconds / encoding:.0f}x its JSON encoding"),
+        (
+            "report: time",
+            f"{seconds:.3f} s",
+            "<= 0.3 s",
+            f"{what}; {cpu:.3f} s of processor time, {seconds / encoding:.0f}x its JSON encoding",
+        ),
     ]
 
 
-def _timed(result: SkillResult, history: tuple[HistoryLine, ...], held: factory.MemoryTexts) -> float:
-    started = time.perf_counter()
+def _timed(result: SkillResult, history: tuple[HistoryLine, ...], held: factory.MemoryTexts) -> tuple[float, float]:
+    """Return seconds on the wall and of the processor: they differ where the machine is busy with something else."""
+    started, busy = time.perf_counter(), time.process_time()
     report.skill_html(view.skill_page(result, history, held, None, factory.META))
-    return time.perf_counter() - started
+    return time.perf_counter() - started, time.process_time() - busy
 
 
 if __name__ == "__main__":
