@@ -5,8 +5,6 @@ Token counts are whole tokens, times are UTC text (``2026-11-30T22:10:05Z``), du
 dollars.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec

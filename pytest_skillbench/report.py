@@ -10,6 +10,7 @@ import base64
 import hashlib
 import re
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -66,8 +67,11 @@ def _environment() -> Environment:
     """Return the one environment of all templates, made when the first page is rendered."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
+    from .bytecode import BesideSource
+
     environment = Environment(
         loader=PackageLoader(__package__, "templates"),
+        bytecode_cache=BesideSource(Path(__file__).parent / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
