@@ -45,6 +45,7 @@ else
 	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	@$(BIN)/python -m pip install --quiet -e .
 endif
+	@$(BIN)/python -m compileall -q pytest_skillbench
 	@touch $@
 
 # And what its developers need besides.

@@ -16,7 +16,7 @@ Run = Callable[..., pytest.RunResult]
 
 @pytest.fixture
 def bench(pytester: pytest.Pytester) -> Path:
-    """A project with the skill ``review/code-review``, its gated case ``null-check`` and its ungated ``off-by-one``."""
+    """Write a project: the skill ``review/code-review``, its gated case ``null-check``, its ungated ``off-by-one``."""
     write_skill(pytester.path, "review/code-review", {"null-check": CASE, "off-by-one": UNGATED})
     return pytester.path
 

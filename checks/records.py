@@ -1,8 +1,8 @@
 """Small projects and complete run records on disk, for the tests that read real files.
 
 A run is spelled as strips of letters, one letter a trial: W, T, L; X a failed hard assertion, no judge asked; ? the
-other arm timed out; J a malformed judgement. Digests come from `digest`, orders are balanced, and every file is one that
-the program itself could have recorded, so nothing is STALE or INVALID by accident.
+other arm timed out; J a malformed judgement. Digests come from `digest`, orders are balanced, and every file is one
+that the program itself could have recorded, so nothing is STALE or INVALID by accident.
 """
 
 from __future__ import annotations
@@ -68,11 +68,13 @@ Strips = Mapping[str, str | tuple[str, str]]
 
 
 def write_skill(root: Path, path: str, cases: Mapping[str, str] | None = None) -> None:
-    """Write ``skills/<path>`` and its cases below ``tests/``, name -> text of case.md. Creates the project around it."""
+    """Write ``skills/<path>`` and its cases below ``tests/``, name -> text of case.md. Creates the project."""
     folder = root / "skills" / path
     folder.mkdir(parents=True, exist_ok=True)
     name = path.rsplit("/", 1)[-1]
-    (folder / "SKILL.md").write_text(f"---\nname: {name}\ndescription: Reviews code.\n---\nRead, then say what is wrong.\n")
+    (folder / "SKILL.md").write_text(
+        f"---\nname: {name}\ndescription: Reviews code.\n---\nRead, then say what is wrong.\n"
+    )
     for case, text in (cases or {}).items():
         write_case(root, f"{path}/{case}", text)
 
@@ -269,9 +271,7 @@ def _write_judgement(
         attempt=1,
         winner=winner,
         strength="clear" if winner in ("A", "B") else None,
-        criteria=(
-            CriterionJudgement(criterion=1, better=winner, because="It names it.", quote_a=None, quote_b=None),
-        )
+        criteria=(CriterionJudgement(criterion=1, better=winner, because="It names it.", quote_a=None, quote_b=None),)
         if winner
         else (),
         rationale=rationale,

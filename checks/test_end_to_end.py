@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_skillbench import history, project, scoring, tree
-from pytest_skillbench.model import SkillResult
+from pytest_skillbench.model import COMPARISONS, SkillResult
 from pytest_skillbench.scoring import Scored
 
 from .golden import expected
@@ -44,10 +44,10 @@ def test_verdicts_and_metrics_are_those_written_by_hand(skill: str, tmp_path: Pa
     want = expected.RUNS[skill]
     assert result.plan.shape == want.shape
     assert result.problems == result.stale == ()
-    for name, badge in want.badges.items():
-        got = result.verdict(name)
+    for comparison in COMPARISONS:
+        got, badge = result.verdict(comparison.name), want.badges[comparison.name]
         for field in ("verdict", "cases_passed", "wins", "ties", "losses", "gates", "invalid", "net"):
-            assert getattr(got, field) == getattr(badge, field), (name, field)
+            assert getattr(got, field) == getattr(badge, field), field
     for case in result.cases:
         for part in case.comparisons:
             check_comparison(part, want.cases[case.case.name][part.comparison])

@@ -17,13 +17,14 @@ from pytest_skillbench.model import (
     JudgementRecord,
     TrialResult,
 )
-from pytest_skillbench.record import RunRecord, load
+from pytest_skillbench.record import ArmKey, JudgementKey, RunRecord, load
 from pytest_skillbench.trials import score
 
 from .records import CASE, write_run, write_skill
 
-NEW, OLD, NONE = ("one", 1, "new-skill"), ("one", 1, "previous-version"), ("one", 1, "no-skill")
-FIRST = ("one", 1, "efficacy", 1)
+NEW: ArmKey = ("one", 1, "new-skill")
+NONE: ArmKey = ("one", 1, "no-skill")
+FIRST: JudgementKey = ("one", 1, "efficacy", 1)
 
 
 @pytest.fixture

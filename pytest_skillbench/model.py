@@ -185,10 +185,11 @@ class PlannedCase(Record, frozen=True):
     criteria: Annotated[tuple[str, ...], Meta(min_length=1)]
 
 
-class Plan(Record, frozen=True):
+class Plan(Record, frozen=True, omit_defaults=True):
     """``plan.json``. `orders` maps ``<case>.<trial>.<comparison>`` to who is shown as A by the first judge.
 
-    `example` marks the recorded runs that ship with the program, so that a report of them says so.
+    `prompts_sha256` is the digest of the templates by which arms and judges were told what to do. `example` marks the
+    recorded runs that ship with the program, so that a report of them says so.
     """
 
     schema_version: VERSION_1
@@ -207,6 +208,7 @@ class Plan(Record, frozen=True):
     orders: dict[str, Order]
     suite_sha256: Sha256
     program: str
+    prompts_sha256: Sha256 | None = None
     example: bool = False
 
 

@@ -32,12 +32,16 @@ class Pair(Value, frozen=True):
 
     @property
     def same(self) -> bool:
-        """Return whether both final messages and both worlds' changes are byte-equal, so that no judge is needed."""
+        """Return whether both final messages and both worlds' changes are byte-equal, so that no judge is needed.
+
+        A change whose content is not known (too large, not readable) is equal to nothing.
+        """
         return (
             self.new is not None
             and self.other is not None
             and self.new.output == self.other.output
             and self.new.changes == self.other.changes
+            and all(change.sha256 is not None or change.change == "deleted" for change in self.new.changes)
         )
 
 

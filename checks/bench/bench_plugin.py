@@ -1,7 +1,7 @@
 """Measure the pytest plugin: 10,000 nodes, its start, and what it costs a session that does not ask for it.
 
-Everything is measured against plain pytest with this plugin blocked (``-p no:skillbench``), in turns. Other plugins that
-happen to be installed are kept out, so that neither side hides behind them.
+Everything is measured against plain pytest without this plugin, in turns. Other plugins that happen to be installed are
+kept out, so that neither side hides behind them.
 """
 
 from __future__ import annotations

@@ -102,7 +102,8 @@ def lines(size: int, seed: int = 7) -> Iterator[bytes]:
 
     while written < size:
         made: list[bytes] = []
-        tool = f"toolu_01{number:020d}"
+        first = number
+        tool = f"toolu_01{first:020d}"
         usage = {
             "input_tokens": chance.randint(1, 9),
             "cache_creation_input_tokens": chance.randint(100, 6000),
@@ -119,10 +120,10 @@ def lines(size: int, seed: int = 7) -> Iterator[bytes]:
             content.insert(0, {"type": "text", "text": text(250)})
         if chance.random() < 0.4:
             content.insert(0, {"type": "thinking", "thinking": text(300), "signature": text(400)})
-        for at, block in enumerate(content):
+        for block in content:
             message = {
                 "model": "claude-opus-5-5",
-                "id": f"msg_01{len(made):02d}{number - at:020d}",
+                "id": f"msg_01{first:022d}",
                 "type": "message",
                 "role": "assistant",
                 "content": [block],

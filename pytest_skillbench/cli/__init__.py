@@ -19,6 +19,14 @@ COMMANDS = {
     "check": "look at the tests tree and every case.md, without a run",
     "score": "apply the pass rules to recorded runs; write report, leaderboard and history",
     "usage": "count the tokens and the cost of any transcripts",
+    "start": "plan and freeze a run per skill, or resume one",
+    "next": "collect what finished, then say which jobs to start",
+    "record": "hand in an answer where transcripts can't be found",
+    "status": "say where each run stands",
+    "watch": "show where each run stands, live",
+    "clean": "remove worlds and materializations of ended runs",
+    "install": "put the benchmark skill and its agents into a project",
+    "doctor": "look at what a run needs and what is there",
     "schema": "print the JSON Schema of a file format",
 }
 

@@ -1,0 +1,336 @@
+"""The run's state machine: whatever happens in whatever order, no job is lost or counted twice, and the run ends."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pytest_skillbench import project, start, tree
+from pytest_skillbench.advance import Patience, Step, step
+from pytest_skillbench.cli import main
+from pytest_skillbench.handout import HandedOut
+from pytest_skillbench.model import Request
+from pytest_skillbench.observed import Observed, ToolUse
+from pytest_skillbench.record import load
+
+from .records import write_skill
+
+BEGIN = datetime(2026, 11, 30, 22, 0, tzinfo=UTC)
+CASE = "---\ndescription: Finds it\n---\n## Prompt\nReview it.\n## Soft criteria\n- Names the mistake.\n"
+CRITERION = {"criterion": 1, "better": "TIE", "because": "both", "quote_a": None, "quote_b": None}
+AGENTS = {"skillbench-arm": "skillbench-arm", "skillbench-judge": "skillbench-judge"}
+
+
+class FakeClient:
+    """Runs jobs by reading their briefs, as a subagent would, and remembers what it did for each label."""
+
+    def __init__(self) -> None:
+        self.seen: dict[str, list[Observed]] = {}
+        self.started: list[str] = []
+
+    def observe(self, labels: Iterable[str], since: str) -> Mapping[str, tuple[Observed, ...]]:
+        """See `Observer`."""
+        return {label: tuple(self.seen[label]) for label in labels if label in self.seen}
+
+    def run(self, job: HandedOut, how: str = "ok") -> None:
+        """Do a job: `ok`, `fails` (no answer), `hangs` (never settles), `limit`, `nonsense`, `skips` the skill."""
+        self.started.append(job.label)
+        brief = Path(job.prompt.split("`")[1])
+        text = brief.read_text()
+        uses = [ToolUse(name="Read", input={"file_path": str(brief)})]
+        skill = next((word.strip("`.,") for word in text.split() if word.strip("`.,").endswith("/SKILL.md")), None)
+        if skill is not None and how != "skips":
+            uses.append(ToolUse(name="Read", input={"file_path": skill}))
+        judge = job.agent == "skillbench-judge"
+        number = int(hashlib.sha256(text.encode()).hexdigest(), 16)
+        answer = f"Found {number % 7} mistakes with{'' if skill else 'out'} help."
+        if judge:
+            winner = ("A", "B", "TIE")[number % 3]
+            answer = json.dumps(
+                {
+                    "winner": winner,
+                    "strength": None if winner == "TIE" else "clear",
+                    "rationale": "It is so.",
+                    "criteria": [CRITERION],
+                }
+            )
+        if how == "nonsense" and judge:
+            answer = "Sure! Looks good."
+        self.seen.setdefault(job.label, []).append(
+            Observed(
+                host="claude-code",
+                version="2.1.332",
+                model="claude-opus-4-5" if judge else "claude-sonnet-4-5",
+                started_at="2026-11-30T22:00:00Z",
+                duration_ms=1000,
+                settled=how != "hangs",
+                failed="no final message" if how == "fails" else None,
+                limit="limit reached, resets 11pm" if how == "limit" else None,
+                final_text="" if how in ("fails", "hangs") else answer,
+                requests=(
+                    Request(
+                        id=f"msg_{job.label}",
+                        model="claude-sonnet-4-5",
+                        input=1,
+                        cache_write_5m=2,
+                        cache_write_1h=0,
+                        cache_read=3,
+                        output=4,
+                    ),
+                ),
+                usage_complete=True,
+                usage_notes=(),
+                turns=2,
+                tools={"Read": len(uses)},
+                uses=tuple(uses),
+                session="s1",
+            )
+        )
+
+
+class Bench:
+    """A started run in a project of its own, a client, and a clock."""
+
+    def __init__(self, root: Path, cases: int = 1, trials: int = 2) -> None:
+        write_skill(root, "reviewing", {f"case-{number}": CASE for number in range(cases)})
+        self.project = project.find(root)
+        skill = tree.discover(self.project).skills[0]
+        begun = start.begin(
+            self.project, skill, host="claude-code", trials=trials, fresh=False, dry_run=False, now=BEGIN, seed=7
+        )
+        assert begun.folder is not None
+        self.folder = begun.folder
+        self.client = FakeClient()
+        self.now = BEGIN
+
+    def step(self, limit: int = 10, session: str | None = "s1") -> Step:
+        """Take a turn a minute and a bit later, so that what was never started is handed out again."""
+        self.now += timedelta(seconds=61)
+        return step(
+            self.project,
+            self.folder,
+            self.client,
+            now=self.now,
+            limit=limit,
+            session=session,
+            patience=Patience(),
+            agents=AGENTS,
+        )
+
+    def finish(self) -> Step:
+        """Let everybody behave until the run is done."""
+        for _ in range(200):
+            turn = self.step()
+            if turn.state == "done":
+                return turn
+            for job in turn.jobs:
+                self.client.run(job)
+        raise AssertionError("the run does not end")
+
+    def stems(self) -> list[str]:
+        """Return the names of all record files."""
+        return sorted(file.stem for kind in ("arms", "judgements") for file in (self.folder / kind).iterdir())
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    """Return a started two-arm run of one case and two trials."""
+    made = Bench(tmp_path)
+    yield made
+    main(["-C", str(tmp_path), "clean", "--all"])
+
+
+def test_a_run_ends_with_every_job_recorded_once(bench: Bench) -> None:
+    """Arms first, interleaved, then judges; then done, with the temp root removed."""
+    first = bench.step(limit=3)
+    assert (first.state, len(first.jobs), first.done, first.total) == ("jobs", 3, 0, 6)
+    root = Path(first.jobs[0].prompt.split("`")[1]).parent
+    assert root.is_dir()
+    for job in first.jobs:
+        bench.client.run(job)
+    last = bench.finish()
+    assert (last.done, last.total) == (6, 6)
+    assert bench.stems() == sorted(
+        f"case-0.{trial}.{what}" for trial in (1, 2) for what in ("new-skill", "no-skill", "efficacy")
+    )
+    assert len(bench.client.started) == len(set(bench.client.started)) == 6
+    assert not root.exists()
+    assert bench.step().state == "done"
+
+
+def test_labels_and_paths_tell_nothing(bench: Bench) -> None:
+    """What a subagent is told names no arm, no trial and no version."""
+    turn = bench.step()
+    assert len(turn.jobs) == 4
+    for job in turn.jobs:
+        for word in ("new-skill", "no-skill", "previous", "baseline", "case-0", "trial"):
+            assert word not in job.prompt
+        brief = Path(job.prompt.split("`")[1]).read_text()
+        assert "new-skill" not in brief
+        assert str(bench.project.root) not in brief
+
+
+def test_the_world_of_every_arm_is_fresh(bench: Bench) -> None:
+    """No two jobs share a world, a brief or a materialization."""
+    turn = bench.step()
+    assert len({job.prompt for job in turn.jobs}) == len(turn.jobs)
+    state = json.loads((bench.folder / "state.json").read_text())
+    attempts = [attempt for many in state["attempts"].values() for attempt in many]
+    for kind in ("world", "brief"):
+        assert len({attempt[kind] for attempt in attempts}) == len(attempts)
+
+
+def test_a_job_under_way_is_not_handed_out_twice(bench: Bench) -> None:
+    """Two calls at once get different jobs, or the second waits."""
+    first = bench.step()
+    again = step(
+        bench.project,
+        bench.folder,
+        bench.client,
+        now=bench.now,
+        limit=10,
+        session="s2",
+        patience=Patience(),
+        agents=AGENTS,
+    )
+    assert (again.state, again.jobs) == ("waiting", ())
+    assert bench.step().jobs == first.jobs  # a minute later nobody has started them: handed out again, the same
+
+
+def test_a_limit_blocks_and_then_goes_on(bench: Bench) -> None:
+    """A usage limit keeps everything, says when it resets, costs no retry, and the next call carries on."""
+    turn = bench.step()
+    for number, job in enumerate(turn.jobs):
+        bench.client.run(job, "limit" if number == 0 else "ok")
+    blocked = bench.step()
+    assert blocked.state == "blocked"
+    assert "resets 11pm" in blocked.message
+    assert blocked.done == 3
+    assert bench.finish().done == 6
+
+
+@pytest.mark.parametrize("how", ["fails", "skips", "nonsense"])
+def test_retries_are_bounded_and_recorded(bench: Bench, how: str) -> None:
+    """What fails is tried `retries` times more in a fresh world, each attempt is kept, and then it is INVALID."""
+    for _ in range(60):
+        turn = bench.step()
+        if turn.state == "done":
+            break
+        for job in turn.jobs:
+            bench.client.run(job, how)
+    assert turn.state == "done"
+    record = load(bench.folder, "run")
+    assert record is not None
+    attempts = sorted(file.stem for file in (bench.folder / "attempts").iterdir())
+    if how == "nonsense":
+        assert {judgement.status for judgement in record.judgements.values()} == {"malformed"}
+        assert attempts == sorted(f"case-0.{t}.efficacy.{n}" for t in (1, 2) for n in (1, 2))
+    elif how == "fails":
+        assert {(arm.status, arm.attempt) for arm in record.arms.values()} == {("failed", 3)}
+    else:
+        new = [arm for arm in record.arms.values() if arm.arm == "new-skill"]
+        assert {arm.audit.findings[0].kind for arm in new} == {"skill-not-loaded"}
+        assert {arm.attempt for arm in new} == {3}
+        assert not record.judgements
+
+
+def test_an_arm_that_was_started_twice_is_run_again(bench: Bench) -> None:
+    """Two subagents in one world spoil it: the attempt is void and a fresh one decides."""
+    turn = bench.step()
+    bench.client.run(turn.jobs[0])
+    for job in turn.jobs:
+        bench.client.run(job)
+    assert bench.finish().done == 6
+    assert [file.stem for file in (bench.folder / "attempts").iterdir()]
+
+
+def test_a_session_that_died_is_given_up(bench: Bench) -> None:
+    """Arms that hang in a session that is gone are started anew from another one, without costing a retry."""
+    for job in bench.step().jobs:
+        bench.client.run(job, "hangs")
+    for seen in bench.client.seen.values():
+        seen[0] = type(seen[0])(
+            **{**{f: getattr(seen[0], f) for f in seen[0].__struct_fields__}, "idle_seconds": 100.0}
+        )
+    assert bench.step(session="s1").state == "waiting"
+    assert len(bench.step(session="s2").jobs) == 4
+    assert not (bench.folder / "attempts").exists()
+
+
+def test_a_lost_state_loses_no_record(bench: Bench) -> None:
+    """Without its state file a run still knows what is recorded and goes on with the rest."""
+    for job in bench.step(limit=2).jobs:
+        bench.client.run(job)
+    bench.step(limit=1)
+    (bench.folder / "state.json").write_text("{torn")
+    assert bench.finish().done == 6
+
+
+EVENTS = st.lists(
+    st.tuples(
+        st.sampled_from(["ok", "fails", "limit", "nonsense", "forget", "twice", "hangs", "late"]), st.integers(1, 5)
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(EVENTS)
+def test_any_interleaving_ends_in_a_whole_record(events: list[tuple[str, int]]) -> None:
+    """Finish, fail, forget, double, hang and repeat in any order: every job is recorded once, and the run ends."""
+    folder = Path(tempfile.mkdtemp())
+    try:
+        bench = Bench(folder, cases=1, trials=2)
+        bench.now = BEGIN
+        for how, limit in events:
+            turn = bench.step(limit=limit)
+            for job in turn.jobs:
+                if how == "forget":
+                    continue
+                bench.client.run(job, how if how not in ("twice", "late") else "ok")
+                if how == "twice":
+                    bench.client.run(job)
+            if how == "hangs":
+                bench.now += timedelta(minutes=31)
+        assert bench.finish().state == "done"
+        record = load(bench.folder, "run")
+        assert record is not None
+        assert not record.problems
+        assert len(record.arms) == 4
+        assert all(
+            judgement.status in ("ok", "malformed", "failed", "identical") for judgement in record.judgements.values()
+        )
+        main(["-C", str(folder), "clean", "--all"])
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_a_person_can_be_the_client(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On a manual host `next` and `record` reach a scored report, with unknown usage shown as unknown."""
+    write_skill(tmp_path, "reviewing", {"one": CASE})
+    at = ["-C", str(tmp_path)]
+    assert main([*at, "start", "reviewing", "--host", "manual", "--trials", "1"]) == 0
+    answer = tmp_path / "answer.txt"
+    for _ in range(10):
+        capsys.readouterr()
+        assert main([*at, "next", "--json", "--wait", "0"]) == 0
+        turn = json.loads(capsys.readouterr().out)
+        if turn["state"] == "done":
+            break
+        for number, job in enumerate(turn["jobs"]):
+            judge = "judge" in Path(job["prompt"].split("`")[1]).read_text().casefold()[:400]
+            text = json.dumps({"winner": "A", "strength": "clear", "criteria": [CRITERION], "rationale": "So."})
+            answer.write_text(text if judge else f"Answer {number}")
+            assert main([*at, "record", "reviewing", job["label"], "--output", str(answer)]) == 0
+    assert turn["state"] == "done"
+    assert main([*at, "score"]) in (0, 1)
+    assert "—" in (tmp_path / "tests/.reports/reviewing.html").read_text()

@@ -1,0 +1,33 @@
+"""``skillbench status``: where each run stands, from its record alone."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from ..text import one_line
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("skills", nargs="*", metavar="SKILL", help="skills; none means every run that is recorded")
+    parser.add_argument("--json", action="store_true", help="print the same as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print where the runs stand and return 0, or 3 where one is not done."""
+    from .. import progress, project
+
+    found = project.find(Path.cwd())
+    runs = progress.of_project(found, args.skills)
+    if args.json:
+        import msgspec
+
+        print(json.dumps({"schema_version": 1, "runs": msgspec.to_builtins(runs)}))
+    else:
+        for one in runs:
+            print(one_line(progress.line(one)))
+        if not runs:
+            print("no run is recorded: skillbench start")
+    return 0 if all(one.open == 0 for one in runs) else 3

@@ -1,0 +1,90 @@
+"""Where a run stands: jobs by state, per arm and comparison, tokens so far, and how long the rest may take.
+
+Gather: reads the record and the state, changes nothing. `status` prints it once, `watch` draws it again and again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from .errors import Problem, UsageError
+from .jobs import not_yet_known, open_jobs
+from .model import Value, arms_of, comparisons_of
+from .project import Project
+from .record import RunRecord, load
+from .runstate import read_state, under_way
+
+
+class Progress(Value, frozen=True):
+    """One run. `open` counts jobs without a record, `under_way` those of them that were handed out.
+
+    `arms` and `comparisons` map a name to (recorded, in all as far as known). `tokens`: raw, over arms and judges whose
+    usage is known. `left_ms`: subagent time that the open arms will take by the mean of the recorded ones, None
+    before there is one.
+    """
+
+    skill: str
+    run_id: str
+    shape: str
+    recorded: int
+    open: int
+    under_way: int
+    arms: dict[str, tuple[int, int]]
+    comparisons: dict[str, tuple[int, int]]
+    tokens: int
+    left_ms: int | None
+
+
+def of_project(project: Project, names: Sequence[str]) -> list[Progress]:
+    """Return the progress of the named runs, or of all recorded, by name. Raises UsageError for unknown ones."""
+    found = []
+    folders = [project.runs / f"{name}.run" for name in names] or sorted(project.runs.glob("*.run"))
+    for folder in folders:
+        record = load(folder, project.relative(folder))
+        if record is not None:
+            found.append(of_record(record, folder))
+        elif names:
+            raise UsageError(Problem(path=project.relative(folder), slug="no-run", what="no run is recorded"))
+    return found
+
+
+def of_record(record: RunRecord, folder: Path) -> Progress:
+    """Return the progress of one run."""
+    plan = record.plan
+    jobs = open_jobs(record)
+    state = read_state(folder, plan.run_id)
+    each = len(plan.cases) * plan.trials
+    ran = Counter(arm for _, _, arm in record.arms)
+    judged = Counter(comparison for _, _, comparison, _ in record.judgements)
+    waiting = Counter(job.comparison for job in jobs if job.comparison is not None)
+    usages = [arm.requests for arm in record.arms.values()] + [one.requests for one in record.judgements.values()]
+    requests = [request for usage in usages for request in usage or ()]
+    times = [arm.duration_ms for arm in record.arms.values() if arm.duration_ms is not None]
+    open_arms = sum(job.kind == "arm" for job in jobs)
+    return Progress(
+        skill=plan.skill.name,
+        run_id=plan.run_id,
+        shape=plan.shape,
+        recorded=len(record.arms) + len(record.judgements),
+        open=len(jobs) + not_yet_known(record),
+        under_way=sum(under_way(state, job.stem) is not None for job in jobs) if state is not None else 0,
+        arms={arm: (ran[arm], each) for arm in arms_of(plan.shape)},
+        comparisons={
+            c.name: (judged[c.name], max(each, judged[c.name] + waiting[c.name])) for c in comparisons_of(plan.shape)
+        },
+        tokens=sum(r.input + r.cache_write_5m + r.cache_write_1h + r.cache_read + r.output for r in requests),
+        left_ms=round(sum(times) / len(times) * open_arms) if times else None,
+    )
+
+
+def line(progress: Progress) -> str:
+    """Return a run's progress on one line."""
+    state = "done" if progress.open == 0 else f"{progress.open} open, {progress.under_way} under way"
+    parts = [f"{name} {done}/{total}" for name, (done, total) in {**progress.arms, **progress.comparisons}.items()]
+    left = f", about {progress.left_ms / 60000:,.0f} min of arms left" if progress.left_ms and progress.open else ""
+    return (
+        f"{progress.skill}: {progress.run_id}, {progress.shape}: {state} ({', '.join(parts)}); "
+        f"{progress.tokens:,} tokens so far{left}"
+    )
