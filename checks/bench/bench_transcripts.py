@@ -100,6 +100,7 @@ def lines(size: int, seed: int = 7) -> Iterator[bytes]:
         }
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
+    yield line("user", message={"role": "user", "content": text(500)})
     while written < size:
         made: list[bytes] = []
         first = number
