@@ -212,7 +212,7 @@ class Plan(Record, frozen=True, omit_defaults=True):
     example: bool = False
 
 
-class Request(Record, frozen=True):
+class Request(Record, frozen=True, gc=False):
     """One API response's usage: five disjoint token components, the model that answered, the speed tier."""
 
     id: str

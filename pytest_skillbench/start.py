@@ -85,7 +85,7 @@ def begin(
     if errors := [problem for problem in problems if problem.severity == "error"]:
         raise SkillbenchError(*in_order(dict.fromkeys(errors)))
     version = released.compare(project.root, skill.folder)
-    notes = list(version.notes)
+    notes = [*version.notes, *(f"{problem}" for problem in _preflight(project, skill, host))]
     if version.problem is not None:
         notes.append(f"no previous version: {version.reason}")
     plan = make(
@@ -104,6 +104,15 @@ def begin(
     )
     target = None if dry_run else freeze(project, plan, skill.cases, _writers(project, skill, plan, version))
     return _begun(skill, plan, target, resumed=False, last=last, notes=tuple(notes))
+
+
+def _preflight(project: Project, skill: SkillEntry, host: str) -> tuple[Problem, ...]:
+    """Return what could spoil the run in this client: said before it, since it can't be mended after."""
+    if host != "claude-code":
+        return ()
+    from .doctor import preflight
+
+    return preflight(project, skill.name)
 
 
 def _writers(

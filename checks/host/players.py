@@ -82,7 +82,7 @@ def is_judge(cue: Cue) -> bool:
 
 
 def orchestrator(cue: Cue, manner: str, options: str = "") -> Move:
-    """Follow SKILL.md: start, next and spawn until done, score, narrate, tell. `options` are for ``skillbench next``."""
+    """Follow SKILL.md: start, next and spawn until done, score, narrate, tell; `options` go to ``skillbench next``."""
     names = _NAMES.search(cue.prompt)
     if names is None:
         return Move(text="Hello.")

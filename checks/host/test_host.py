@@ -271,7 +271,8 @@ def test_an_arm_that_ignores_its_skill_is_run_again(lab: Lab) -> None:
 def test_an_orchestrator_that_does_as_it_likes_does_no_harm(lab: Lab, manner: str) -> None:
     """Whatever order, number or repetition jobs are started in, the record is whole and the verdict the same."""
     bench = Bench(lab, released=skill(3), working=skill(4))
-    answered(bench.run(msgspec.convert({"orchestrator": manner, "options": HASTY}, Scenario)))
+    options = HASTY if manner == "forgetful" else "--wait 1"
+    answered(bench.run(msgspec.convert({"orchestrator": manner, "options": options}, Scenario)))
     assert_whole(bench, 2, THREE)
     assert_ledger(bench, retried=manner == "twice")
     assert bench.verdicts() == {"efficacy": "pass", "regression": "pass"}
