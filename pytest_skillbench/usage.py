@@ -124,7 +124,7 @@ def add(usages: Sequence[Usage]) -> Usage:
 
 
 class _Plan:
-    """Where the requests of one model, time and speed go: to one sum for each context size at which the price changes."""
+    """Where the requests of one model, time and speed go: a sum for each context size at which the price changes."""
 
     __slots__ = ("day", "model", "steps", "sums")
 

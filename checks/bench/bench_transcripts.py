@@ -156,22 +156,13 @@ def lines(size: int, seed: int = 7) -> Iterator[bytes]:
             yield each
 
 
-def _timed(script: str, *arguments: str) -> tuple[float, int]:
-    """Run a script that prints seconds and bytes, in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", script, *arguments],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-        env=_environment(),
-    )
+def _timed(script: str, *arguments: str, where: Path | None = None) -> tuple[float, int]:
+    """Run a script that prints seconds and bytes, in a process of its own. `where`: the client's folder, for ccusage."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)} | ({"CLAUDE_CONFIG_DIR": str(where)} if where else {})
+    command = [sys.executable, "-c", script, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=environment)
     seconds, peak = done.stdout.split()
     return float(seconds), int(peak)
-
-
-def _environment(**more: str) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT), **more}
 
 
 def _ccusage(folder: Path) -> list[str] | None:
@@ -188,7 +179,7 @@ def _ccusage(folder: Path) -> list[str] | None:
 def rows() -> list[tuple[str, float | None, str, str]]:
     """Measure. Each row: what, the measured figure (None: not measured), what is required, the figures behind it.
 
-    Speeds are ratios of throughput, which must be at least what is required; the peak is in MB and must stay below.
+    Speeds are ratios of throughput, of the same file in the same minute; memory is the peak of the whole process.
     """
     with tempfile.TemporaryDirectory() as temporary:
         home = Path(temporary)
@@ -198,8 +189,10 @@ def rows() -> list[tuple[str, float | None, str, str]]:
             file.writelines(lines(MEGABYTES * 1_000_000))
         size = path.stat().st_size / 1e6
         command = _ccusage(home / "ccusage")
-        os.environ["CLAUDE_CONFIG_DIR"] = str(home / "config")  # where ccusage looks
-        bare, ours, theirs, peak = [], [], [], 0
+        bare: list[float] = []
+        ours: list[float] = []
+        theirs: list[tuple[float, float]] = []
+        peak = 0
         for _ in range(TURNS):
             bare.append(_timed(BARE, str(path))[0])
             seconds, used = _timed(OURS, str(path))
@@ -209,29 +202,28 @@ def rows() -> list[tuple[str, float | None, str, str]]:
                 whole = _timed(COMMAND, sys.executable, "-m", "pytest_skillbench", "usage", str(path.parent), "--json")[
                     0
                 ]
-                theirs.append((_timed(COMMAND, *command)[0], whole))
+                them = _timed(COMMAND, *command, where=home / "config")[0]
+                theirs.append((them, whole))
     mine = min(ours)
     detail = f"{size / mine:,.0f} MB/s against {size / min(bare):,.0f} MB/s, {size:,.0f} MB"
     found: list[tuple[str, float | None, str, str]] = [
         ("transcripts: bare typed decode", min(bare) / mine, ">= 0.8", detail)
     ]
+    name = f"transcripts: throughput, of ccusage {CCUSAGE}"
     if theirs:
         them, us = min(t for t, _ in theirs), min(u for _, u in theirs)
-        detail = f"whole commands: {us:.2f} s against {them:.2f} s"
-        found.append((f"transcripts: ccusage {CCUSAGE}", them / us, ">= 1.3", detail))
+        found.append((name, them / us, ">= 1.3", f"whole commands: {us:.2f} s against {them:.2f} s"))
     else:
-        found.append(
-            (f"transcripts: ccusage {CCUSAGE}", None, ">= 1.3", "not measured: npm absent, or it could not install it")
-        )
-    found.append(("transcripts: peak memory, MB", peak / 1e6, "<= 80", f"of the whole process, {size:,.0f} MB file"))
+        found.append((name, None, ">= 1.3", "not measured: npm absent, or it could not install ccusage"))
+    found.append(("transcripts: peak memory in MB", peak / 1e6, "<= 80", f"the whole process, {size:,.0f} MB file"))
     return found
 
 
 def main() -> None:
     """Print the rows."""
     for name, measured, required, detail in rows():
-        figure = "—" if measured is None else f"{measured:.2f}"
-        print(f"{name:34} {figure:>8}  required {required:<5}  {detail}")
+        figure = "-" if measured is None else f"{measured:.2f}"
+        print(f"{name:58} {figure:>8} {required:>8}   {detail}")
 
 
 if __name__ == "__main__":

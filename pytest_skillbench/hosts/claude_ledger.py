@@ -185,7 +185,10 @@ class Ledger:
         """Return why the sums are lower bounds, () where they are exact."""
         where = f" (the first is {self.first_bad})" if self.first_bad else ""
         told = (
-            (doubts.open, f"{{n}} of {len(self.responses)} responses end with a null stop_reason: output may be missing"),
+            (
+                doubts.open,
+                f"{{n}} of {len(self.responses)} responses end with a null stop_reason: output may be missing",
+            ),
             (len(self.cut), "{n} response{s} cut off mid-stream"),
             (len(self.compacted), "{n} compaction{s}, whose requests are billed and not in the file"),
             (self.malformed, f"{{n}} line{{s}} torn or not JSON{where}"),

@@ -13,7 +13,7 @@ from typing import NamedTuple
 CHUNK = 1 << 17  # small enough to stay in a processor's cache between reading and decoding
 LONGEST = 64 << 20  # twice what the API takes in one request; a longer line is passed over, so memory stays bounded
 _BOM = b"\xef\xbb\xbf"
-_OPEN, _CLOSE = b"{}"
+_OPEN, _CLOSE, _BREAK = b"{}\n"
 
 
 class Run(NamedTuple):
@@ -38,18 +38,19 @@ class Run(NamedTuple):
         and a raw line break inside a string is not JSON. So where a parser finds as many values as there are lines,
         each line is exactly one value, and the whole run may be decoded at once.
         """
-        data, start, end = self
+        data, begin, end = self
+        last = end - 1
+        if data[begin] != _OPEN or data[last] != _BREAK:
+            return 0
         find = data.find
-        count = 0
-        while start < end:
-            if data[start] != _OPEN:
-                return 0
-            stop = find(b"\n", start, end)
-            if stop < 0 or (data[stop - 1] != _CLOSE and data[stop - 2 : stop] != b"}\r"):
+        count = 1
+        stop = find(b"\n", begin)
+        while stop != last:
+            if data[stop + 1] != _OPEN or (data[stop - 1] != _CLOSE and data[stop - 2 : stop] != b"}\r"):
                 return 0
             count += 1
-            start = stop + 1
-        return count
+            stop = find(b"\n", stop + 1)
+        return count if data.endswith((b"}\n", b"}\r\n"), begin, end) else 0
 
 
 def runs(path: Path, chunk: int = CHUNK, longest: int = LONGEST) -> Iterator[Run | None]:

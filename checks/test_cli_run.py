@@ -1,0 +1,120 @@
+"""The commands of a run as a user types them: start, next, status, watch, clean, and what they say when it is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_skillbench.cli import main
+
+from .records import CASE, write_skill
+from .repos import Repo
+
+
+@pytest.fixture
+def at(tmp_path: Path) -> list[str]:
+    """Return the options that run a command in a project with one skill, released and edited, and two cases."""
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    repo = Repo(folder)
+    repo.git("init", "-q", "-b", "main")
+    write_skill(folder, "reviewing", {"one": CASE, "two": CASE})
+    repo.commit("released")
+    (folder / "skills/reviewing/SKILL.md").write_text("---\nname: reviewing\ndescription: Reviews.\n---\nBetter.\n")
+    return ["-C", str(folder)]
+
+
+def said(capsys: pytest.CaptureFixture[str], arguments: list[str], code: int = 0) -> Any:
+    """Run a command with ``--json`` and return what it printed."""
+    capsys.readouterr()
+    assert main([*arguments, "--json"]) == code
+    return json.loads(capsys.readouterr().out)
+
+
+def test_start_says_what_will_be_run(at: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """An edited skill gives three arms; a dry run writes nothing; starting again resumes, --fresh starts anew."""
+    (dry,) = said(capsys, [*at, "start", "reviewing", "--trials", "2", "--dry-run"])["runs"]
+    assert (dry["shape"], dry["arms"], dry["judges"], dry["resumed"]) == ("three-arm", 12, 8, False)
+    assert not (Path(at[1]) / "tests/.reports").exists()
+    (first,) = said(capsys, [*at, "start", "reviewing", "--trials", "2"])["runs"]
+    (again,) = said(capsys, [*at, "start", "reviewing"])["runs"]
+    assert (again["resumed"], again["run_id"], again["trials"]) == (True, first["run_id"], 2)
+    (fresh,) = said(capsys, [*at, "start", "reviewing", "--fresh"])["runs"]
+    assert (fresh["resumed"], fresh["trials"]) == (False, 5)
+    assert fresh["run_id"] != first["run_id"]
+
+
+def test_changed_starts_only_what_was_edited(at: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """--changed leaves out skills that are as released."""
+    root = Path(at[1])
+    write_skill(root, "writing", {"one": CASE})
+    Repo(root).commit("another skill, released")
+    (root / "skills/writing/SKILL.md").write_text("---\nname: writing\ndescription: Writes.\n---\nEdited.\n")
+    runs = said(capsys, [*at, "start", "--changed", "--dry-run"])["runs"]
+    assert [run["skill"] for run in runs] == ["writing"]
+
+
+def test_edits_after_the_start_do_not_leak_in(at: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Arms get the frozen copies: a skill edited in the middle of a run is not what they read."""
+    said(capsys, [*at, "start", "reviewing", "--trials", "1"])
+    (Path(at[1]) / "skills/reviewing/SKILL.md").write_text("---\nname: reviewing\ndescription: x\n---\nWORSE\n")
+    turn = said(capsys, [*at, "next", "--wait", "0"])
+    assert len(turn["jobs"]) == 6
+    root = Path(turn["jobs"][0]["prompt"].split("`")[1]).parent
+    skills = [file.read_text() for file in root.rglob("SKILL.md")]
+    assert len(skills) == 4
+    assert not any("WORSE" in text for text in skills)
+    assert main([*at, "clean", "--all"]) == 0
+    assert not root.exists()
+
+
+def test_next_stays_within_its_limits(at: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """--limit bounds what is under way, and one answer stays under what clients cut."""
+    said(capsys, [*at, "start", "reviewing"])
+    capsys.readouterr()
+    assert main([*at, "next", "--limit", "4", "--wait", "0", "--json"]) == 0
+    out = capsys.readouterr().out
+    assert len(json.loads(out)["jobs"]) == 4
+    assert len(out) < 20_000
+    assert said(capsys, [*at, "next", "--limit", "4", "--wait", "0"])["state"] == "waiting"
+    (run,) = said(capsys, [*at, "status"], code=3)["runs"]
+    assert (run["recorded"], run["under_way"], run["open"]) == (0, 4, 50)
+    main([*at, "clean", "--all"])
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["start", "reviewin"], 'did you mean "reviewing"?'),
+        (["next", "reviewing"], "no run"),
+        (["status", "reviewing"], "no run"),
+        (["record", "reviewing", "x.y", "--output", "/nothing"], "there is no such file"),
+    ],
+)
+def test_what_is_not_there_is_said(
+    at: list[str], capsys: pytest.CaptureFixture[str], command: list[str], message: str
+) -> None:
+    """A wrong name or a run that was never started is one clear line and exit code 2."""
+    assert main([*at, *command]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("skillbench: error: ")
+    assert message in error
+
+
+def test_a_broken_case_starts_nothing(at: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Every problem of every case is named before anything is frozen."""
+    (Path(at[1]) / "tests/reviewing/one/case.md").write_text("no front matter")
+    (Path(at[1]) / "tests/reviewing/two/case.md").write_text("---\ndescription: x\n---\n## Prompt\n")
+    assert main([*at, "start", "reviewing"]) == 2
+    error = capsys.readouterr().err
+    assert "tests/reviewing/one/case.md" in error
+    assert "tests/reviewing/two/case.md" in error
+    assert not (Path(at[1]) / "tests/.reports/reviewing.run").exists()
+
+
+def test_watch_ends_when_the_runs_are_done(at: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """With nothing recorded there is nothing to wait for; a table of finished runs is drawn once."""
+    assert main([*at, "watch"]) == 0
