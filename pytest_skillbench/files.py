@@ -14,7 +14,7 @@ from pathlib import Path
 from .errors import Problem, SkillbenchError
 
 
-def read_bounded(path: Path, limit: int, shown: str) -> bytes:
+def read_bounded(path: str | Path, limit: int, shown: str) -> bytes:
     """Return the bytes of a regular file of at most `limit` bytes.
 
     Opened without blocking, so that a FIFO can't hang the program. Raises FileNotFoundError where there is none, and
@@ -35,8 +35,10 @@ def read_bounded(path: Path, limit: int, shown: str) -> bytes:
         if status.st_size > limit:
             what = f"{status.st_size:,} bytes"
             raise SkillbenchError(Problem(path=shown, slug="file-too-large", what=what, expected=f"at most {limit:,}"))
-        with open(fd, "rb", closefd=False) as file:
-            return file.read(limit + 1)
+        data = os.read(fd, status.st_size + 1)
+        while len(data) < status.st_size and (more := os.read(fd, status.st_size - len(data))):
+            data += more
+        return data[: status.st_size]
     finally:
         os.close(fd)
 

@@ -191,7 +191,7 @@ class _Loader:
     def _read(self, kind: str, stem: str, record: type[T]) -> T | None:
         shown = f"{self.shown}/{kind}/{stem}.json"
         try:
-            return decode(read_bounded(self.folder / kind / f"{stem}.json", JSON_LIMIT, shown), record, shown)
+            return decode(read_bounded(f"{self.folder}/{kind}/{stem}.json", JSON_LIMIT, shown), record, shown)
         except FileNotFoundError:
             return None  # gone since it was listed: missing, which is what it now is
         except SkillbenchError as error:
@@ -219,7 +219,7 @@ class _Loader:
             return
         name = f"outputs/{stem}.md"
         try:
-            data = read_bounded(self.folder / name, TEXT_LIMIT, f"{self.shown}/{name}")
+            data = read_bounded(f"{self.folder}/{name}", TEXT_LIMIT, f"{self.shown}/{name}")
         except FileNotFoundError:
             what = "missing, though the arm record names it"
         except SkillbenchError as error:

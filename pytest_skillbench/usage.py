@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import cache
 from typing import TypeAlias
 
 from .model import Request, Usage
@@ -191,6 +192,7 @@ class _Sums:
         )
 
 
+@cache
 def exact(price: float) -> Fraction:
     """Return the decimal number that a price was written as: 0.1 is one tenth, not the float nearest to it."""
     return Fraction(repr(price))

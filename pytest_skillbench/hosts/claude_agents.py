@@ -21,6 +21,8 @@ from . import claude_code
 from .records import ToolCall, Transcript
 
 _LABEL = re.compile(r"\[skillbench job ([0-9a-z.]+)\]|^([0-9a-f]{6}\.[0-9a-f]{8})$")
+#: What the client answers, in place of the tool, to a call that its permissions did not let run.
+_REFUSED = re.compile(r"requested permissions? to|[Pp]ermission to use .* (?:has been )?denied|requires approval")
 
 
 class ClaudeCode:
@@ -74,6 +76,7 @@ def _label_of(path: Path) -> str | None:
 
 def observed(transcript: Transcript, idle: float) -> Observed:
     """Return what a transcript says as an observation; `idle`: seconds since it was last written."""
+    errors = _errors(transcript.path)
     answered = transcript.final_text is not None and not transcript.failed
     failed = None if answered else (transcript.final_text or "no final message") if transcript.settled else None
     return Observed(
@@ -91,18 +94,52 @@ def observed(transcript: Transcript, idle: float) -> Observed:
         usage_notes=transcript.notes,
         turns=transcript.turns,
         tools=transcript.tool_calls,
-        uses=tuple(_use(call) for call in transcript.calls),
+        uses=tuple(_use(call, errors) for call in transcript.calls),
         session=transcript.session,
         idle_seconds=idle,
     )
 
 
-def _use(call: ToolCall) -> ToolUse:
+def _errors(path: str) -> dict[str, str]:
+    """Return what the client answered to each tool call that ended in an error, by the call's id."""
+    found: dict[str, str] = {}
+    with open(path, "rb") as file:
+        for raw in file:
+            if b'"is_error"' not in raw:
+                continue
+            try:
+                content = msgspec.json.decode(raw, type=_Line).message.content
+            except msgspec.DecodeError:
+                continue  # torn, or not a tool's answer: the call then counts as having run
+            for block in content:
+                if block.type == "tool_result" and block.is_error and block.tool_use_id is not None:
+                    found[block.tool_use_id] = bytes(block.content).decode("utf-8", "replace")
+    return found
+
+
+class _Answer(msgspec.Struct):
+    type: str | None = None
+    tool_use_id: str | None = None
+    is_error: bool = False
+    content: msgspec.Raw = msgspec.Raw(b"")
+
+
+class _Message(msgspec.Struct):
+    content: list[_Answer] = []
+
+
+class _Line(msgspec.Struct):
+    message: _Message
+
+
+def _use(call: ToolCall, errors: Mapping[str, str]) -> ToolUse:
     try:
         given = msgspec.json.decode(call.input, type=dict[str, object])
     except msgspec.DecodeError:
         given = {"input": call.input.decode("utf-8", "replace")}  # the audit still searches it for paths
-    return ToolUse(name=call.name, input=given)
+    error = errors.get(call.id)
+    refused = error is not None and _REFUSED.search(error) is not None
+    return ToolUse(name=call.name, input=given, error=error is not None, refused=refused)
 
 
 def _time(text: str | None) -> datetime | None:
