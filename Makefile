@@ -8,12 +8,12 @@ OLDEST := .venv-oldest
 UV := $(shell command -v uv 2>/dev/null)
 DEMO := build/demo
 
-.PHONY: demo test lint types unit oldest bench picture clean
+.PHONY: demo test lint types unit host oldest bench picture clean
 
 demo: $(VENV)/run.stamp  ## score the recorded example runs: verdicts and the report's path
 	@$(BIN)/python checks/demo.py $(DEMO)
 
-test: lint types unit oldest  ## everything
+test: lint types unit host oldest  ## everything
 
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .
@@ -23,7 +23,10 @@ types: $(VENV)/test.stamp
 	$(BIN)/mypy
 
 unit: $(VENV)/test.stamp
-	$(BIN)/pytest -n auto -q
+	$(BIN)/pytest -n auto -q --ignore=checks/host
+
+host: $(VENV)/test.stamp  ## the run in a real agent client against a scripted model; by itself, since it watches the clock
+	$(BIN)/pytest -q checks/host
 
 oldest: $(OLDEST)/test.stamp  ## the plugin on the oldest pytest that we support
 	$(OLDEST)/bin/pytest -n auto -q checks/test_plugin*.py
