@@ -7,7 +7,7 @@ face (`nodes`) only carries out what is decided here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from .errors import Problem
 from .model import (
@@ -23,8 +23,10 @@ from .model import (
     Value,
 )
 from .pairs import arm_problem, gate_failed, gate_problem
-from .scoring import Scored
 from .text import one_line, visible
+
+if TYPE_CHECKING:
+    from .scoring import Scored
 
 Kind: TypeAlias = Literal["case", "gate", "trial", "rule"]
 Status: TypeAlias = Literal["passed", "failed", "skipped", "flagged"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -116,7 +116,9 @@ def load(data: bytes, path: str = "prices.json") -> PriceTable:
     for name, periods in file.models.items():
         place = f"$.models.{name}"
         key = normalise(name)
-        if not key or key in models:
+        if not key:
+            refuse(place, f'"{name}" is no name of a model', "a model's name as its provider spells it")
+        elif key in models:
             refuse(place, f'"{name}" is the same model as another, "{key}"', "each model once")
         days = [period.since or "" for period in periods]
         if days != sorted(set(days)):
@@ -137,7 +139,7 @@ def load(data: bytes, path: str = "prices.json") -> PriceTable:
 @cache
 def bundled() -> PriceTable:
     """Return the table that comes with the program."""
-    return load(files(__package__).joinpath("prices.json").read_bytes())
+    return load(Path(__file__).with_name("prices.json").read_bytes())
 
 
 # -- names -------------------------------------------------------------------------------------------------------------

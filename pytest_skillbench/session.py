@@ -97,8 +97,13 @@ class SkillbenchSession:
                 return found
         return project.find(start, runs=runs, reports=reports)
 
-    def _amended_prices(self) -> PriceTable:
-        """Return the bundled prices with what other plugins put in their place, the last registered one on top."""
+    def _amended_prices(self) -> PriceTable | None:
+        """Return the bundled prices with what other plugins put in their place, the last registered one on top.
+
+        None where nobody amends them: the table is then read when, and only if, a run is scored.
+        """
+        if not self.config.hook.pytest_skillbench_prices.get_hookimpls():
+            return None
         table = bundled()
         found = self.config.hook.pytest_skillbench_prices(config=self.config, prices=table)
         for amendment in reversed(found):

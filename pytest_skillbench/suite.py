@@ -29,11 +29,11 @@ class Suite:
     """The chosen skills' cases, by key: their case.md below ``tests/``, with ``/``.
 
     `skills`: names or paths, none for all; a case that maps to no skill is then there as well. Raises UsageError for a
-    skill that is not there.
+    skill that is not there. `prices`: None for the bundled ones.
     """
 
     def __init__(
-        self, tree: Tree, skills: Sequence[str], prices: PriceTable, *, require_runs: bool, require_fresh: bool
+        self, tree: Tree, skills: Sequence[str], prices: PriceTable | None, *, require_runs: bool, require_fresh: bool
     ) -> None:
         self.tree = tree
         self.prices = prices

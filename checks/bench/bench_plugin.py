@@ -51,7 +51,8 @@ def rows() -> list[tuple[str, float | None, str, str]]:
             )
             start = best(
                 {
-                    "on": [
+                    "on": [*PYTEST, "--skillbench", "plain/test_trivial.py::test_trivial[0]"],
+                    "first": [
                         *PYTEST,
                         "--skillbench",
                         "--skillbench-no-report",
@@ -71,10 +72,11 @@ def rows() -> list[tuple[str, float | None, str, str]]:
     return [
         (f"plugin: {nodes:,} nodes over as many trivial tests", many["cases"] / many["plain"], "<= 1.5", both),
         (
-            "plugin: pytest --skillbench over plain pytest (ms)",
+            "plugin: start of pytest --skillbench over plain pytest (ms)",
             (start["on"] - start["plain"]) * 1000,
             "<= 60",
-            f"{start['on'] * 1000:.0f} ms against {start['plain'] * 1000:.0f} ms, one node each, run record included",
+            f"{start['on'] * 1000:.0f} ms against {start['plain'] * 1000:.0f} ms, the same trivial test; "
+            f"where a case is read and its run scored instead {start['first'] * 1000:.0f} ms",
         ),
         (
             "plugin: installed, not asked for, over plain pytest (ms)",

@@ -157,7 +157,7 @@ def lines(size: int, seed: int = 7) -> Iterator[bytes]:
 
 
 def _timed(script: str, *arguments: str, where: Path | None = None) -> tuple[float, int]:
-    """Run a script that prints seconds and bytes, in a process of its own. `where`: the client's folder, for ccusage."""
+    """Run a script that prints seconds and bytes, in a process of its own. `where`: the client's folder."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)} | ({"CLAUDE_CONFIG_DIR": str(where)} if where else {})
     command = [sys.executable, "-c", script, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=environment)

@@ -29,7 +29,8 @@ _CUT_OFF = re.compile(r"cut off mid-?\s?stream", re.IGNORECASE)
 _EMBEDDING = ("agent_progress", "skill_progress")  # the second: a skill that runs in a subagent of its own
 _NOT_TRANSCRIPTS = ("journal.jsonl", "history.jsonl")
 _OWN_KEYS = ("sessionId", "uuid", "parentUuid", "isSidechain", "leafUuid", "messageId")
-_TORN = re.compile(rb'^\{"[^\n]*"(?:parentUuid|isSidechain)":', re.MULTILINE)
+_TORN = re.compile(rb'\{".*"(?:parentUuid|isSidechain)":', re.DOTALL)
+_SNIFFED = 500  # lines
 _OWN_NAME = re.compile(r"agent-[\w.-]+\.jsonl|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.jsonl")
 
 
@@ -57,23 +58,21 @@ def reads(path: Path) -> bool:
 
     A file without any readable line is taken by its name, or by the keys in what is left of a torn line.
     """
-    block = first_lines(path)
-    readable = 0
-    for raw in block.split(b"\n")[:500]:
+    readable = torn = 0
+    for raw in first_lines(path, _SNIFFED):
         try:
             line = msgspec.json.decode(raw, type=_Sniffed)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            torn += _TORN.match(raw) is not None
             continue
         readable += 1
         if line.payload is None and line.type is not None:
             answered = line.type in ("user", "assistant") and isinstance(line.message, dict)
             if answered or any(getattr(line, key) is not None for key in _OWN_KEYS):
                 return True
-    if readable:
-        return False
-    if not block.strip():
-        return _OWN_NAME.fullmatch(path.name) is not None
-    return _TORN.search(block) is not None
+    if readable or torn:
+        return not readable
+    return _OWN_NAME.fullmatch(path.name) is not None
 
 
 def read(paths: Iterable[Path], *, calls: bool = False) -> Reading:
@@ -125,7 +124,7 @@ class _Reader:
         except OSError as error:
             self.ledger.unreadable.append(f"{self.name} can't be read: {error.strerror or error}")
         # What should be in an empty file is not known.
-        self.ledger.asked = self._story.asked or (empty and faults.first is None)
+        self.ledger.asked = self._story.asked or (empty and faults.first is None and not self.ledger.unreadable)
         self.ledger.merge(self._embedded)
         self.ledger.take(faults, self.name)
 

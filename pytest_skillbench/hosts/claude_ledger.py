@@ -54,7 +54,7 @@ class Ledger:
     """
 
     def __init__(self) -> None:
-        self.responses: dict[Key, Message] = {}
+        self.responses: dict[Key | None, Message] = {}  # None is never a key, but asked for as one
         self.cut: set[str] = set()
         self.compacted: set[str] = set()
         self.malformed = 0
@@ -80,20 +80,12 @@ class Ledger:
                 if line.type != "user" or line.isMeta:
                     others.append(line)
                 continue
-            name = message.id or ""
-            model = message.model
-            found = known(name)
-            if found is None or found.usage != message.usage or found.model != model:
-                if model == SYNTHETIC:
+            found = known(message.id)
+            if found is None or found.usage != message.usage or found.model != message.model:
+                if message.model == SYNTHETIC:
                     continue
-                if found is None and model and name[:4] == "msg_":
-                    self.responses[name] = found = Message(name, intern(model), message.usage)
-                else:
-                    found = self._take(message, line.sessionId)
+                found = self._take(message, line)
             found.stop_reason = message.stop_reason
-            at = line.timestamp
-            if at is not None and (found.day is None or at < found.day):
-                found.day = _day(at) or found.day
             content = message.content
             if isinstance(content, list):
                 for block in content:
@@ -103,16 +95,21 @@ class Ledger:
                             tools.add(block, found)
         return others
 
-    def _take(self, message: Message, session: str | None) -> Message:
+    def _take(self, message: Message, line: Line) -> Message:
         """Return a line's response with the line's figures taken."""
-        key = key_of(message, session)
+        name, model, at = message.id, message.model, line.timestamp
+        key = name if name is not None and name[:4] == "msg_" else key_of(message, line.sessionId)
         found = self.responses.get(key)
         if found is None:
-            self.responses[key] = found = Message(message.id, message.model, message.usage)
+            day = None if at is None else _day(at)
+            found = Message(name, None if model is None else intern(model), message.usage, None, None, day)
+            self.responses[key] = found
             return found
-        found.repeated = not message.id
-        if message.model is not None and message.model > (found.model or ""):
-            found.model = intern(message.model)
+        if at is not None and (found.day is None or at < found.day):
+            found.day = _day(at) or found.day
+        found.repeated = not name
+        if model is not None and model > (found.model or ""):
+            found.model = intern(model)
         if found.usage is None:
             found.usage = message.usage
         elif message.usage is not None:
@@ -201,7 +198,7 @@ class Ledger:
             (self.unanswered, "{n} transcript{s} without an API response, though one is due"),
         )
         reasons = [text.format(n=count, s="s" * (count != 1)) for count, text in told if count] + self.unreadable
-        if not self.responses and not self.unanswered:
+        if not self.responses and not self.unanswered and not self.unreadable:
             reasons.append("no API response is in the file: an empty sum is never exact")
         return tuple(reasons)
 

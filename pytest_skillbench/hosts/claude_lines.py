@@ -18,6 +18,7 @@ from .jsonl import first_lines, runs
 
 _LINES = msgspec.json.Decoder(Line)
 _HEAD = msgspec.json.Decoder(Head)
+_HEADS = 100  # lines, of which each one of a conversation says session, agent, version and folder
 _BROKEN = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)  # a ValidationError is a DecodeError
 
 
@@ -87,7 +88,7 @@ def text_of(raw: Raw) -> str:
 def heads(path: Path) -> Head:
     """Return session, agent, version and cwd from the first lines that say them. Raises OSError."""
     found = Head()
-    for raw in first_lines(path).split(b"\n"):  # enough: each line of a conversation says them all
+    for raw in first_lines(path, _HEADS):
         try:
             head = _HEAD.decode(raw)
         except _BROKEN:

@@ -7,6 +7,7 @@ inside a string is text), so that one line is one line.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -92,6 +93,6 @@ def runs(path: Path, chunk: int = CHUNK, longest: int = LONGEST) -> Iterator[Run
         yield Run(line, 0, len(line))
 
 
-def first_lines(path: Path) -> bytes:
-    """Return the file's first lines: as many as one reading gives, at least one. Raises OSError."""
-    return bytes(next(runs(path), None) or b"")
+def first_lines(path: Path, most: int) -> Iterator[bytes]:
+    """Yield the file's first lines, at most so many. Raises OSError."""
+    return islice((raw for run in runs(path) if run for raw in bytes(run).split(b"\n")), most)
