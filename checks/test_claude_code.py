@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_skillbench.hosts import claude_code, host_of, search
-from pytest_skillbench.hosts.jsonl import Run, runs
+from pytest_skillbench.hosts.jsonl import Faults, batches
 from pytest_skillbench.hosts.limits import usage_limit
 from pytest_skillbench.hosts.records import Reading, Transcript
 
@@ -500,36 +502,28 @@ def test_a_line_of_many_megabytes_is_read_and_one_beyond_all_measure_is_said(tmp
     found = one(tmp_path, prompt(), big, answer("msg_b"))
     assert (found.api_calls, found.complete) == (2, True)
     path = write(tmp_path / "x.jsonl", {"a": "y" * 5000}, {"b": 1}, {"c": "z" * 5000}, {"d": 2})
-    parts = list(runs(path, chunk=64, longest=1000))
-    assert [part is None for part in parts].count(True) == 2
-    assert b"".join(bytes(part) for part in parts if part is not None) == b'{"b": 1}\n{"d": 2}\n'
+    faults = Faults()
+    decoded = batches(path, msgspec.json.decode, lambda raw: ([raw], True), faults, longest=1000)
+    assert list(chain(*decoded)) == [{"b": 1}, {"d": 2}]
+    assert (faults.overlong, faults.malformed, faults.first) == (2, 0, 1)
 
 
-@given(st.binary(max_size=300), st.integers(1, 50))
+@given(st.binary(max_size=300))
 @quick
-def test_any_bytes_come_back_as_the_same_lines(tmp_path: Path, content: bytes, chunk: int) -> None:
-    """Reading in runs, of whatever size, loses and doubles nothing."""
+def test_any_bytes_come_as_the_lines_they_are(tmp_path: Path, content: bytes) -> None:
+    """Nothing is lost or doubled: each line that is not blank is handed out once, in order."""
     path = tmp_path / "x"
     path.write_bytes(content)
-    found = [part for part in runs(path, chunk=chunk) if part is not None]
-    assert b"".join(map(bytes, found)) in (content, content.removeprefix(b"\xef\xbb\xbf"))
-    assert all(bytes(part).endswith(b"\n") for part in found[:-1])
+    lines = content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    faults = Faults()
+    found = list(chain(*batches(path, refuse, lambda raw: ([raw], False), faults)))
+    assert [line.removesuffix(b"\n") for line in found] == [line for line in lines if line and not line.isspace()]
+    assert faults.malformed == len(found)
 
 
-@given(
-    st.lists(
-        st.sampled_from(
-            [b"{}", b'{"a":1}', b'{"a":', b"{", b"}", b"", b"\r", b'{"a":1}\r', b"{}{}", b"x", b"[{}", b"]"]
-        ),
-        min_size=1,
-        max_size=8,
-    )
-)
-def test_a_run_of_whole_lines_is_told_exactly(lines: list[bytes]) -> None:
-    """What may be decoded at once is exactly a run whose every line starts and ends as an object does."""
-    data = b"".join(line + b"\n" for line in lines)
-    whole = lines and all(line[:1] == b"{" and line.removesuffix(b"\r").endswith(b"}") for line in lines)
-    assert Run(b"??" + data, 2, 2 + len(data)).whole_lines() == (len(lines) if whole else 0)
+def refuse(raw: bytes) -> bytes:
+    """Decode nothing."""
+    raise msgspec.DecodeError
 
 
 # -- laws --------------------------------------------------------------------------------------------------------------

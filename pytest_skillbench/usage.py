@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import TypeAlias
@@ -26,9 +26,10 @@ _Parts: TypeAlias = "dict[tuple[str, Rates | None], _Sums]"
 
 def main_model(requests: Iterable[Request]) -> str | None:
     """Return the model with the most tokens (of several, the first in the alphabet), None where there is no request."""
-    tokens: Counter[str] = Counter()
+    tokens: dict[str, int] = {}
     for request in requests:
-        tokens[request.model] += _context(request) + request.output
+        model = request.model
+        tokens[model] = tokens.get(model, 0) + _context(request) + request.output
     return _most(tokens)
 
 
@@ -202,7 +203,7 @@ def _context(request: Request) -> int:
     return request.input + request.cache_write_5m + request.cache_write_1h + request.cache_read
 
 
-def _most(tokens: Counter[str]) -> str | None:
+def _most(tokens: Mapping[str, int]) -> str | None:
     return min(tokens, key=lambda model: (-tokens[model], model), default=None)
 
 

@@ -16,11 +16,11 @@ import msgspec
 from ..text import one_line
 from ..usage import main_model
 from .claude_ledger import Account, Ledger, Tools
-from .claude_lines import Faults, batches, heads
+from .claude_lines import batches, heads
 from .claude_shapes import Head, Line
 from .claude_story import Story, text
 from .claude_tolerant import valid
-from .jsonl import first_lines
+from .jsonl import BROKEN, Faults, first_lines
 from .limits import usage_limit
 from .records import Reading, Transcript
 
@@ -62,7 +62,7 @@ def reads(path: Path) -> bool:
     for raw in first_lines(path, _SNIFFED):
         try:
             line = msgspec.json.decode(raw, type=_Sniffed)
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        except BROKEN:
             torn += _TORN.match(raw) is not None
             continue
         readable += 1
@@ -177,7 +177,7 @@ class _Reader:
             dates=account.dates,
             turns=account.turns,
             api_calls=account.api_calls,
-            tool_calls=dict(sorted(self._tools.counts.items())),
+            tool_calls=self._tools.counts(),
             calls=tuple(self._tools.calls or ()),
             final_text=final,
             failed=story.failed,

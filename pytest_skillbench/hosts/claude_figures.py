@@ -45,8 +45,8 @@ def cleaned(figures: Figures) -> Figures:
         _tokens(figures.input_tokens),
         _tokens(figures.cache_creation_input_tokens),
         _tokens(figures.cache_read_input_tokens),
-        _tokens(figures.output_tokens),
         CacheParts(_tokens(parts.ephemeral_5m_input_tokens), _tokens(parts.ephemeral_1h_input_tokens)),
+        _tokens(figures.output_tokens),
         figures.speed,
     )
 

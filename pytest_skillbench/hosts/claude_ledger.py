@@ -13,8 +13,8 @@ from typing import NamedTuple, TypeAlias
 
 from ..model import Request
 from .claude_figures import bad, cleaned, context, inner, raise_to, request, untyped
-from .claude_lines import Faults
 from .claude_shapes import Block, Figures, Line, Message, Usage
+from .jsonl import Faults
 from .records import ToolCall
 
 SYNTHETIC = "<synthetic>"  # the client's own messages: no model answered, nothing is billed
@@ -23,26 +23,30 @@ Key: TypeAlias = str | tuple[str, str, int, int, int]
 
 
 class Tools:
-    """The tool calls of a file, each once, whatever the number of its copies. `calls` None: only counted, not kept."""
+    """The tool calls of a file, each once, whatever the number of its copies.
+
+    `names`: the tool of each call by the call's id. `calls` None: the calls' inputs are not kept.
+    """
 
     def __init__(self, calls: list[ToolCall] | None) -> None:
-        self.seen: set[str | None] = set()
-        self.counts: Counter[str] = Counter()
+        self.names: dict[str | None, str | None] = {}
         self.calls = calls
-        self.structured: set[str] = set()
 
     def add(self, block: Block, response: Message) -> None:
-        """Count a call. Without an id, two equal calls of one response are one."""
-        name = block.name or ""
-        key = block.id or f"{response.id}\0{name}\0{bytes(block.input).decode('utf-8', 'replace')}"
-        if key in self.seen:
-            return
-        self.seen.add(key)
-        self.counts[name] += 1
-        if name == "StructuredOutput" and block.id is not None:
-            self.structured.add(block.id)
-        if self.calls is not None:
-            self.calls.append(ToolCall(name=name, id=block.id or "", input=bytes(block.input)))
+        """Take a call that has no id, or whose input is kept. Without an id, two equal ones of a response are one."""
+        key = block.id or f"{response.id}\0{block.name}\0{bytes(block.input).decode('utf-8', 'replace')}"
+        if key not in self.names:
+            self.names[key] = block.name
+            if self.calls is not None:
+                self.calls.append(ToolCall(name=block.name or "", id=block.id or "", input=bytes(block.input)))
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of calls of each tool, by name."""
+        return dict(sorted(Counter(name or "" for name in self.names.values()).items()))
+
+    def structured(self, call: str | None) -> bool:
+        """Return whether a call gave a structured output, which ends a conversation."""
+        return self.names.get(call) == "StructuredOutput"
 
 
 class Ledger:
@@ -72,7 +76,7 @@ class Ledger:
         is known, with the figures that are known.
         """
         known = self.responses.get
-        seen = tools.seen
+        names, kept = tools.names, tools.calls is not None
         others: list[Line] = []
         for line in lines:
             message = line.message
@@ -91,8 +95,10 @@ class Ledger:
                 for block in content:
                     if block.type == "tool_use":
                         found.tools = True
-                        if block.id not in seen:
+                        if kept or not block.id:
                             tools.add(block, found)
+                        else:
+                            names[block.id] = block.name
         return others
 
     def _take(self, message: Message, line: Line) -> Message:
@@ -102,7 +108,7 @@ class Ledger:
         found = self.responses.get(key)
         if found is None:
             day = None if at is None else _day(at)
-            found = Message(name, None if model is None else intern(model), message.usage, None, None, day)
+            found = Message(None if model is None else intern(model), name, None, None, message.usage, day)
             self.responses[key] = found
             return found
         if at is not None and (found.day is None or at < found.day):

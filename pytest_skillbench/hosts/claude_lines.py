@@ -12,75 +12,26 @@ from pathlib import Path
 import msgspec
 from msgspec import Raw
 
+from . import jsonl
 from .claude_shapes import Head, Line
 from .claude_tolerant import loads, tolerant, valid
-from .jsonl import first_lines, runs
+from .jsonl import BROKEN, Faults, first_lines
 
-_LINES = msgspec.json.Decoder(Line)
+_LINE = msgspec.json.Decoder(Line)
 _HEAD = msgspec.json.Decoder(Head)
 _HEADS = 100  # lines, of which each one of a conversation says session, agent, version and folder
-_BROKEN = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)  # a ValidationError is a DecodeError
-
-
-class Faults:
-    """What could not be read, counted while `batches` runs; `first` is the 1-based number of the first such line."""
-
-    def __init__(self) -> None:
-        self.malformed = 0
-        self.overlong = 0
-        self.first: int | None = None
-
-    def note(self, number: int, *, overlong: bool = False) -> None:
-        """Count one line."""
-        if overlong:
-            self.overlong += 1
-        else:
-            self.malformed += 1
-        if self.first is None:
-            self.first = number
 
 
 def batches(path: Path, faults: Faults) -> Iterator[list[Line]]:
     """Yield the file's lines in order, some at a time; what is not readable is counted in `faults`. Raises OSError."""
-    number = 0
-    for run in runs(path):
-        if run is None:
-            number += 1
-            faults.note(number, overlong=True)
-            continue
-        if count := run.whole_lines():
-            try:
-                lines = _LINES.decode_lines(run.view)
-            except _BROKEN:
-                lines = []
-            if len(lines) == count:
-                number += count
-                yield lines
-                continue
-        block = bytes(run)
-        yield list(_one_by_one(block, number, faults))
-        number += block.count(b"\n")
-
-
-def _one_by_one(block: bytes, number: int, faults: Faults) -> Iterator[Line]:
-    for raw in block.split(b"\n"):
-        number += 1
-        if not raw or raw.isspace():
-            continue
-        try:
-            yield _LINES.decode(raw)
-        except _BROKEN:
-            lines, whole = tolerant(raw)
-            if not whole:
-                faults.note(number)
-            yield from lines
+    return jsonl.batches(path, _LINE.decode, tolerant, faults)
 
 
 def text_of(raw: Raw) -> str:
     """Return a block's text, "" where it is none; what is not valid Unicode becomes U+FFFD."""
     try:
         return msgspec.json.decode(raw, type=str)
-    except _BROKEN:
+    except BROKEN:
         found = loads(bytes(raw))
         return valid(found) if isinstance(found, str) else ""
 
@@ -91,7 +42,7 @@ def heads(path: Path) -> Head:
     for raw in first_lines(path, _HEADS):
         try:
             head = _HEAD.decode(raw)
-        except _BROKEN:
+        except BROKEN:
             continue
         for name in Head.__struct_fields__:
             if getattr(found, name) is None:

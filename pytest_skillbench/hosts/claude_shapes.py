@@ -1,7 +1,8 @@
 """The parts of a Claude Code transcript's line that matter, as typed records.
 
 Gather: decoded by `claude_lines`, made from plain objects by `claude_tolerant`, counted by `claude_ledger`. Everything
-is optional: what a line lacks, or says in another way, is for the reader to notice.
+is optional: what a line lacks, or says in another way, is for the reader to notice. Fields stand in the order in which
+the client writes them, which is how the decoder looks for them first.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ class Figures(msgspec.Struct, gc=False):
     input_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
     cache_read_input_tokens: int | None = None
-    output_tokens: int | None = None
     cache_creation: CacheParts | None = None
+    output_tokens: int | None = None
     speed: str | None = None
 
 
@@ -62,11 +63,11 @@ class Message(msgspec.Struct, gc=False):
     whether it is a nameless one that was met before.
     """
 
-    id: str | None = None
     model: str | None = None
-    usage: Usage | None = None
-    stop_reason: str | None = None
+    id: str | None = None
     content: list[Block] | str | None = None
+    stop_reason: str | None = None
+    usage: Usage | None = None
     day: str | None = msgspec.field(default=None, name="skillbench:day")
     tools: bool = msgspec.field(default=False, name="skillbench:tools")
     repeated: bool = msgspec.field(default=False, name="skillbench:repeated")
@@ -82,14 +83,14 @@ class Progress(msgspec.Struct, gc=False):
 class Line(msgspec.Struct, gc=False):
     """One line of the file."""
 
-    type: str | None = None
+    isSidechain: bool | None = None  # noqa: N815 - the client's spelling, here and below
     message: Message | None = None
-    isMeta: bool | None = None  # noqa: N815 - the client's spelling, here and below
-    isSidechain: bool | None = None  # noqa: N815
-    subtype: str | None = None
-    sessionId: str | None = None  # noqa: N815
-    timestamp: str | None = None
+    type: str | None = None
     uuid: str | None = None
+    timestamp: str | None = None
+    sessionId: str | None = None  # noqa: N815
+    isMeta: bool | None = None  # noqa: N815
+    subtype: str | None = None
     data: Progress | None = None
 
 

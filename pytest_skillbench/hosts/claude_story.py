@@ -102,7 +102,7 @@ class Story:
             response = ledger.responses.get(key_of(message, self._ending.sessionId))
             return response is None or not response.tools
         content = message.content if message is not None else None
-        return isinstance(content, list) and any(b.tool_use_id in tools.structured for b in content if b.tool_use_id)
+        return isinstance(content, list) and any(tools.structured(block.tool_use_id) for block in content)
 
 
 def text(message: Message | None) -> str:
