@@ -30,7 +30,7 @@ def main(reports: str) -> int:
     command = ["pytest", "--skillbench", "tests/", f"--skillbench-runs={RUNS}", f"--skillbench-reports={reports}"]
     lay_history(ROOT / reports)
     print(f"$ {' '.join(command)}\n", flush=True)
-    quiet = ["-q", "-r", "N", "-p", "no:cacheprovider"]
+    quiet = ["-q", "-r", "N", "--tb=no", "-p", "no:cacheprovider"]
     code = subprocess.run([sys.executable, "-m", *command, *quiet], cwd=ROOT, check=False).returncode
     if code != 1:
         print(f"\nThe example runs hold one regression, so exit code 1 was expected; it was {code}.", file=sys.stderr)

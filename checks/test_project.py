@@ -81,11 +81,11 @@ def test_skills_root_of_the_settings(tmp_path: Path) -> None:
 
 
 def test_runs_and_reports_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Relative ones are as the user typed them, from the current folder; runs follow reports unless said."""
+    """Relative ones are as the user typed them, from the current folder; where reports go never changes where runs are read."""
     folders(tmp_path, "repo/tests", "repo/skills", "cwd")
     monkeypatch.chdir(tmp_path / "cwd")
     got = find(tmp_path / "repo", reports=Path("out"))
-    assert got.reports == got.runs == tmp_path / "cwd/out"
+    assert (got.runs, got.reports) == (tmp_path / "repo/tests/.reports", tmp_path / "cwd/out")
     got = find(tmp_path / "repo", runs=Path("../golden"))
     assert (got.runs, got.reports) == (tmp_path / "golden", tmp_path / "repo/tests/.reports")
 

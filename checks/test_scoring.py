@@ -190,3 +190,72 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
     assert "\x1b" not in page
     assert "\u202e" not in page
     assert "&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;" in page
+
+
+def test_reports_elsewhere_do_not_hide_the_runs(tmp_path: Path) -> None:
+    """Writing the report to another folder changes no verdict: a red run stays red."""
+    write_skill(tmp_path, "reviewing", {"one": CASE})
+    write_run(tmp_path, "reviewing", {"one": ("LLLLL", "TTTTT")})
+    assert main(["-C", str(tmp_path), "score", "--reports", "elsewhere"]) == 1
+    assert (tmp_path / "elsewhere/reviewing.html").is_file()
+
+
+@pytest.mark.parametrize("figure", [10**400, 10**30, -1])
+def test_absurd_figures_are_refused_with_their_place(repo: Path, figure: int) -> None:
+    """A token count that no provider could have sent makes the arm unusable; it neither crashes nor is summed."""
+    file = repo / RUN / "arms/one.1.new-skill.json"
+    arm = json.loads(file.read_text())
+    arm["requests"][0]["input"] = figure
+    file.write_text(json.dumps(arm))
+    item = score(repo)
+    assert item.result is not None
+    (problem,) = item.result.problems
+    assert "arms/one.1.new-skill.json" in problem
+
+
+def test_a_response_recorded_twice_is_counted_once(repo: Path) -> None:
+    """A doubled entry does not raise the sum, and the figure says that something was odd."""
+    clean = score(repo).result
+    file = repo / RUN / "arms/one.1.new-skill.json"
+    arm = json.loads(file.read_text())
+    arm["requests"].append(arm["requests"][0])
+    file.write_text(json.dumps(arm))
+    doubled = score(repo).result
+    assert clean is not None
+    assert doubled is not None
+    before, after = clean.costs[0].usage, doubled.costs[0].usage
+    assert before is not None
+    assert after is not None
+    assert after.raw == before.raw
+    assert (before.complete, after.complete) == (True, False)
+
+
+def test_an_answer_without_usage_is_unknown_not_zero(repo: Path) -> None:
+    """An empty list of requests of an arm that answered is a gap: the row is a lower bound."""
+    file = repo / RUN / "arms/one.1.new-skill.json"
+    arm = json.loads(file.read_text())
+    file.write_text(json.dumps({**arm, "requests": []}))
+    result = score(repo).result
+    assert result is not None
+    assert result.costs[0].runs == 4
+    assert result.costs[0].usage is not None
+    assert not result.costs[0].usage.complete
+
+
+@pytest.mark.parametrize("numbers", [[99], [1, 1]])
+def test_judgements_about_criteria_that_are_not_there_are_malformed(repo: Path, numbers: list[int]) -> None:
+    """A criterion that the case does not have, or one judged twice, voids the judgement."""
+    for trial in (1, 2, 3):
+        file = repo / RUN / f"judgements/one.{trial}.efficacy.json"
+        found = json.loads(file.read_text())
+        one = {"criterion": 1, "better": "A", "because": "x", "quote_a": None, "quote_b": None}
+        file.write_text(json.dumps({**found, "criteria": [{**one, "criterion": number} for number in numbers]}))
+    assert verdicts(repo) == ("incomplete", "pass")
+
+
+def test_a_run_record_that_is_a_file_is_broken(tmp_path: Path) -> None:
+    """Something else in the record's place is damage, not "no run"."""
+    write_skill(tmp_path, "reviewing", {"one": CASE})
+    (tmp_path / "tests/.reports").mkdir()
+    (tmp_path / RUN).write_text("x")
+    assert score(tmp_path).state == "broken"

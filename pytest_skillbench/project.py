@@ -79,6 +79,6 @@ def _project(root: Path, settings: Settings, runs: Path | None, reports: Path | 
         tests=root / TESTS,
         skills=root / settings.skills_root,
         reports=home,
-        runs=Path(os.path.abspath(runs)) if runs is not None else home,
+        runs=Path(os.path.abspath(runs)) if runs is not None else root / TESTS / REPORTS,
         settings=settings,
     )

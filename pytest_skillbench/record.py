@@ -7,6 +7,7 @@ why, and the rules make of it what they must.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
@@ -84,6 +85,8 @@ def load(folder: Path, shown: str) -> RunRecord | None:
     Raises FormatError or SkillbenchError where ``plan.json`` is missing from a record or can't be used: without it
     nothing else means anything. Every other bad file is a problem of the record and unusable, never an exception.
     """
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise FormatError(Problem(path=shown, slug="record", what="not a folder", expected="a run record's folder"))
     if not folder.is_dir() or not any(not entry.name.startswith(".") for entry in folder.iterdir()):
         return None
     try:
@@ -225,7 +228,7 @@ class _Loader:
         except SkillbenchError as error:
             what = error.problems[0].what
         else:
-            if hashlib.sha256(data).hexdigest() == arm.output.sha256:
+            if len(data) == arm.output.bytes and hashlib.sha256(data).hexdigest() == arm.output.sha256:
                 return
             what = "its bytes are not those that were recorded"
         self.problems.append(Problem(path=f"{self.shown}/{name}", slug="record-output", what=what))

@@ -16,6 +16,7 @@ from .model import (
     NEW_ARM,
     ArmCost,
     ArmName,
+    ArmRecord,
     ArmTrial,
     CaseComparison,
     CaseResult,
@@ -175,16 +176,7 @@ def _arm_trial(record: RunRecord, table: PriceTable, case: PlannedCase, trial: i
             arm=name, trial=trial, status="missing", problem=problem, model=None, turns=None, duration_ms=None,
             usage=None, changes=(), gate=(), output_bytes=None,
         )  # fmt: skip
-    usage: Usage | None = None
-    if arm.requests is not None:
-        usage = summarize(
-            arm.requests,
-            table,
-            at=arm.started_at or record.plan.created_at,
-            complete=arm.usage_complete,
-            notes=arm.usage_notes,
-            main_model=arm.model,
-        )
+    usage = _usage(arm, table, arm.started_at or record.plan.created_at)
     return ArmTrial(
         arm=name,
         trial=trial,
@@ -197,6 +189,29 @@ def _arm_trial(record: RunRecord, table: PriceTable, case: PlannedCase, trial: i
         changes=arm.changes,
         gate=arm.gate,
         output_bytes=arm.output.bytes if arm.output else None,
+    )
+
+
+def _usage(arm: ArmRecord, table: PriceTable, at: str) -> Usage | None:
+    """Sum what an arm used; None where nothing is known. What the record can't be right about is a lower bound.
+
+    A response's id (``msg_…``) is unique, so a second entry of it is not counted; an arm that answered has used tokens,
+    so no entry at all is unknown and never zero.
+    """
+    if arm.requests is None or (not arm.requests and arm.status == "ok"):
+        return None
+    once = {request.id if request.id.startswith("msg_") else n: request for n, request in enumerate(arm.requests)}
+    doubled = len(arm.requests) - len(once)
+    notes = arm.usage_notes
+    if doubled:
+        notes = (*notes, f"{doubled} of {len(arm.requests)} responses are recorded twice and were counted once")
+    return summarize(
+        once.values(),
+        table,
+        at=at,
+        complete=arm.usage_complete and not doubled,
+        notes=notes,
+        main_model=arm.model,
     )
 
 

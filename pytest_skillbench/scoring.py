@@ -68,8 +68,8 @@ def score(project: Project, skill: SkillEntry, prices: PriceTable | None = None)
             path=f"{record.shown}/plan.json",
             slug="record-other-skill",
             place="$.skill",
-            what=f'a run of "{record.plan.skill.path}"',
-            expected=f'a run of "{skill.path}"',
+            what=f'a run of "{record.plan.skill.name}" at "{record.plan.skill.path}"',
+            expected=f'a run of "{skill.name}" at "{skill.path}"',
         )
         return Scored(skill=skill, state="broken", result=None, record=None, problems=(problem,))
     result = results(record, prices or bundled(), changed_since(project, record.plan, skill))

@@ -39,6 +39,7 @@ class Suite:
         self.prices = prices
         self._require_runs = require_runs
         self._require_fresh = require_fresh
+        self._readings: dict[str, Reading] = {}
         self._scored: dict[str, Scored] = {}
         self.entries: dict[str, tuple[SkillEntry | None, CaseEntry]] = {}
         for skill in tree.select(skills):
@@ -58,7 +59,12 @@ class Suite:
         return self._scored[skill.path]
 
     def reading(self, key: str) -> Reading:
-        """Read a case, its fixture and what was recorded of it."""
+        """Return a case, its fixture and what was recorded of it; read once, however many arguments name its nodes."""
+        if key not in self._readings:
+            self._readings[key] = self._read(key)
+        return self._readings[key]
+
+    def _read(self, key: str) -> Reading:
         skill, entry = self.entries[key]
         case: Case | None = None
         problems: list[Problem] = [*entry.problems, *(skill.problems if skill else ())]
@@ -97,7 +103,34 @@ class Suite:
         }
         loose = [problem for problem in self.tree.problems if problem not in on_nodes]
         loose += [self._no_cases(skill) for skill in self.tree.skills if not skill.cases]
-        return in_order(loose)
+        for skill in self.tree.skills:
+            for case in skill.cases:
+                if not case.file.is_file():  # pytest visits files alone: this one would be passed over in silence
+                    loose += self._unreadable(case)
+            loose += self._lost(skill)
+        return in_order(dict.fromkeys(loose))
+
+    def _unreadable(self, case: CaseEntry) -> tuple[Problem, ...]:
+        try:
+            read_case(case)
+        except SkillbenchError as error:
+            return error.problems
+        return ()
+
+    def _lost(self, skill: SkillEntry) -> list[Problem]:
+        """Return the failed cases of a recorded run that have no file any more, and so no node that could fail."""
+        result = self._scored[skill.path].result if skill.path in self._scored else None
+        there = {case.name for case in skill.cases if case.file.is_file()}
+        return [
+            Problem(
+                path=f"{case.case.path}/{CASE_FILE}",
+                slug="case-lost",
+                what=f"failed {part.comparison} in the recorded run, and is no case here any more",
+            )
+            for case in (result.cases if result is not None else ())
+            for part in case.comparisons
+            if case.case.name not in there and part.verdict in ("fail", "incomplete")
+        ]
 
     def _no_cases(self, skill: SkillEntry) -> Problem:
         project = self.tree.project

@@ -114,6 +114,10 @@ def _judgement(record: RunRecord, case: str, trial: int, comparison: Comparison,
         raise _InvalidError(f"judgement {found.status}" + (f": {found.detail}" if found.detail else ""))
     if found.winner is None:
         raise _InvalidError("judgement malformed: no winner")
+    numbers = [criterion.criterion for criterion in found.criteria]
+    criteria = next(len(planned.criteria) for planned in record.plan.cases if planned.name == case)
+    if len(set(numbers)) < len(numbers) or max(numbers, default=0) > criteria:
+        raise _InvalidError(f"judgement malformed: criteria {numbers}, expected each of 1 to {criteria} at most once")
     planned = record.plan.orders.get(f"{case}.{trial}.{comparison.name}")
     if planned is not None and seat in (1, "swap") and (found.order == planned) != (seat == 1):
         raise _InvalidError(f"judgement shown {found.order} against the plan, so who was A is not known")

@@ -16,7 +16,7 @@ from importlib import import_module
 from .. import __version__
 
 COMMANDS = {
-    "check": "look at the tests tree and every case.md, without a run",
+    "check": "look at the tests tree and every case.md, and try hard assertions on the untouched fixture",
     "score": "apply the pass rules to recorded runs; write report, leaderboard and history",
     "usage": "count the tokens and the cost of any transcripts",
     "start": "plan and freeze a run per skill, or resume one",

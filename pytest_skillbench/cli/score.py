@@ -34,6 +34,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(
             Problem(path="--all", slug="usage", what="given together with skills", expected="one of the two")
         )
+    if args.runs is not None and not args.runs.is_dir():
+        raise UsageError(Problem(path=str(args.runs), slug="usage", what="no such folder", expected="run records"))
     found = tree.discover(project.find(Path.cwd(), runs=args.runs, reports=args.reports))
     chosen = found.select(args.skills)
     scored = [scoring.score(found.project, skill) for skill in chosen]

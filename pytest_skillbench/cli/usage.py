@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -187,10 +188,10 @@ def _files(paths: Sequence[Path]) -> list[Path]:
 
 def _hint(files: Sequence[Path]) -> None:
     """Say on stderr where a session's subagents have files of their own that were not given."""
-    given = {file.resolve() for file in files}
+    given = {Path(os.path.realpath(file)) for file in files}
     for file in files:
         beside = file.with_suffix("")
-        left = [p for p in search(beside) if p.resolve() not in given] if beside.is_dir() else []
+        left = [p for p in search(beside) if Path(os.path.realpath(p)) not in given] if beside.is_dir() else []
         if left:
             which = f"{len(left)} transcript{'s' * (len(left) != 1)} of its subagents"
             print(

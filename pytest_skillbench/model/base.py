@@ -18,10 +18,12 @@ Label: TypeAlias = Literal["A", "B"]
 Winner: TypeAlias = Literal["A", "B", "TIE"]
 Seat: TypeAlias = Literal[1, 2, 3] | Literal["swap"]
 
-Count: TypeAlias = Annotated[int, Meta(ge=0)]
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=10**15)]
 TrialNumber: TypeAlias = Annotated[int, Meta(ge=1, le=25)]
 Sha256: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-Time: TypeAlias = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
+Time: TypeAlias = Annotated[
+    str, Meta(pattern=r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$")
+]
 RunId: TypeAlias = Annotated[str, Meta(pattern="^[0-9A-Za-z][0-9A-Za-z.-]{0,63}$")]
 Slug: TypeAlias = Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]*$", max_length=128)]
 
