@@ -11,7 +11,8 @@ import pytest
 
 from checks.conftest import Run
 from checks.records import CASE, UNGATED, write_case, write_skill
-from pytest_skillbench.collecting import Layout, Target, split_argument, understand
+from pytest_skillbench.arguments import Target, split_argument, understand
+from pytest_skillbench.collecting import Layout
 
 NULL = "tests/review/code-review/null-check/case.md"
 BOOBY_TRAP = "import os\nos._exit(77)\n"
@@ -325,6 +326,47 @@ def test_a_name_pytest_cannot_spell_becomes_a_selection(tmp_path: Path) -> None:
     assert layout.ignore(tests / "ok/x[y/one") is False
     assert layout.ignore(tests / "ok/other.py") is True
     assert layout.ignore(tmp_path / "elsewhere") is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kept"),
+    [
+        (["tests", "tests/a/case.md"], ["tests"]),
+        (["tests/a/case.md::case", "tests"], ["tests"]),
+        (["tests/a", "tests/a/", "alias/a"], ["tests/a"]),
+        (
+            ["tests/a/case.md::case", "tests/a/case.md::efficacy"],
+            ["tests/a/case.md::case", "tests/a/case.md::efficacy"],
+        ),
+        ([".", "tests/a"], ["."]),
+        (["tests/a/case.md::case", "tests/a/case.md"], ["tests/a/case.md"]),
+        (["other.py::t", "other.py", "tests"], ["other.py::t", "other.py", "tests"]),
+        (["nowhere", "tests/nowhere::x"], ["nowhere", "tests/nowhere::x"]),
+    ],
+)
+def test_overlapping_arguments(tmp_path: Path, arguments: list[str], kept: list[str]) -> None:
+    """Older pytest drops a folder that is given with something in it; what is not ours is left as it is."""
+    (tmp_path / "tests/a").mkdir(parents=True)
+    (tmp_path / "tests/a/case.md").write_text("")
+    (tmp_path / "other.py").write_text("")
+    (tmp_path / "alias").symlink_to("tests")
+    found = understand(arguments, tmp_path, tmp_path / "tests", ["", "a", "a/case.md"])
+    assert found.args == tuple(kept)
+    assert found.selection is None
+
+
+def test_ordinary_tests_beside_a_name_pytest_cannot_spell(pytester: pytest.Pytester, run: Run) -> None:
+    """The folder that stands in for such a name brings nothing along that was not asked for."""
+    write_skill(pytester.path, "a[b/code-review", {"one": UNGATED})
+    write_skill(pytester.path, "plain", {"one": UNGATED})
+    code = "def test_1(): pass\ndef test_12(): pass\nclass TestA:\n    def test_2(self): pass\n"
+    (pytester.path / "tests/unit").mkdir()
+    (pytester.path / "tests/unit/test_x.py").write_text(code)
+    (pytester.path / "tests/unit/test_y.py").write_text(code)
+    node = "tests/a[b/code-review/one/case.md::case"
+    both = node_ids(run("--collect-only", "-q", node, "tests/unit/test_x.py::test_1"))
+    assert sorted(both) == [node, "tests/unit/test_x.py::test_1"]
+    assert len(node_ids(run("--collect-only", "-q", node, "tests/unit/test_x.py::TestA", "tests/unit/test_y.py"))) == 5
 
 
 def test_without_the_option_nothing_is_there(bench: Path, pytester: pytest.Pytester) -> None:

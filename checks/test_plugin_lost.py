@@ -1,4 +1,4 @@
-"""A case that failed can't be made to vanish: without its file there is no node, and the session is red all the same."""
+"""A case that failed can't be made to vanish: without its file there is no node, and the session is red anyway."""
 
 from __future__ import annotations
 

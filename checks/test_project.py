@@ -81,7 +81,7 @@ def test_skills_root_of_the_settings(tmp_path: Path) -> None:
 
 
 def test_runs_and_reports_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Relative ones are as the user typed them, from the current folder; where reports go never changes where runs are read."""
+    """Relative ones are as the user typed them, from here; where reports go never changes where runs are read."""
     folders(tmp_path, "repo/tests", "repo/skills", "cwd")
     monkeypatch.chdir(tmp_path / "cwd")
     got = find(tmp_path / "repo", reports=Path("out"))

@@ -1,4 +1,4 @@
-"""Which paths below ``tests/`` pytest may look at, and what the arguments that name them mean.
+"""Which paths below ``tests/`` pytest may look at.
 
 Face (pytest), without pytest itself: paths in, answers out. A case's key is its ``case.md`` relative to ``tests/`` with
 ``/``, so that it does not matter through which link somebody came.
@@ -8,143 +8,12 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from .model import Value
+from .arguments import Target
 
-CASE_FILE = "case.md"
 CLOSED = frozenset({"fixture", ".reports"})
-
-
-def split_argument(argument: str, start: Path) -> tuple[Path, str | None] | None:
-    """Return the path and the leaf that a command-line argument names, None where its path does not exist.
-
-    Unlike pytest's own reading, the longest path that exists wins, so a folder may have ``[`` and ``::`` in its name.
-    """
-    path = Path(os.path.abspath(start / argument))
-    if _exists(path):
-        return path, None
-    head, separator, leaf = argument.rpartition("::")
-    if separator and leaf:
-        path = Path(os.path.abspath(start / head))
-        if _exists(path):
-            return path, leaf
-    return None
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return os.path.exists(path)
-    except (OSError, ValueError):
-        return False  # what seems to be a path is an over-long option, or holds a NUL
-
-
-def inside_fixture(argument: str, start: Path) -> str | None:
-    """Return the ``case.md`` (as a path from `start`) whose fixture an argument lies in, None where it lies in none.
-
-    Looks at the path as it was typed and with its links resolved. A fixture is a folder ``fixture`` beside a case.md.
-    """
-    found = split_argument(argument, start)
-    path = found[0] if found else Path(os.path.abspath(start / argument.partition("::")[0]))
-    for spelling in (path, Path(os.path.realpath(path))):
-        for folder in (spelling, *spelling.parents):
-            if folder.name == "fixture" and (folder.parent / CASE_FILE).is_file():
-                return os.path.relpath(folder.parent / CASE_FILE, start)
-    return None
-
-
-class Target(Value, frozen=True):
-    """What one argument asks for: a path below ``tests/`` (``""`` for all of it) and, of one case, one leaf."""
-
-    path: str
-    leaf: str | None
-
-
-class Arguments(Value, frozen=True):
-    """Arguments that pytest can resolve, and the narrower selection that they stand for (None: nothing narrower)."""
-
-    args: tuple[str, ...]
-    selection: tuple[Target, ...] | None
-
-
-def understand(arguments: Sequence[str], start: Path, tests: Path, known: Collection[str]) -> Arguments:
-    """Rewrite the arguments below `tests` so that pytest resolves each to the one canonical path of what it names.
-
-    `known`: the keys of the cases and of the folders that lead to them. A link to one of them becomes it. pytest splits
-    an argument at ``[`` and ``::`` wherever they are; where the path has one in it, its nearest ancestor without stands
-    in, and the selection says what was meant.
-    """
-    kept: list[str] = []
-    targets: list[Target] = []
-    narrowed = False
-    for argument in arguments:
-        found = split_argument(argument, start)
-        relative = relative_to_tests(found[0], tests, known) if found else None
-        if found is None or relative is None:
-            kept.append(_plain(argument, found, start))
-            continue
-        path, leaf = found[0], found[1]
-        targets.append(Target(path=relative, leaf=leaf))
-        shown = tests / relative
-        spelled = argument if path == shown and _is_clean(argument, leaf) else _spell(shown, leaf, start)
-        if spelled is None:
-            narrowed = True
-            spelled = _ancestor(shown, tests, start)
-        kept.append(spelled)
-    return Arguments(args=tuple(dict.fromkeys(kept)), selection=tuple(targets) if narrowed else None)
-
-
-def relative_to_tests(path: Path, tests: Path, known: Collection[str] = ()) -> str | None:
-    """Return `path` relative to `tests` with ``/`` (``""`` for itself), through links too; None where it is not below.
-
-    Of the spellings that a link allows, one in `known` wins, then the one as written.
-    """
-    spellings = []
-    if path.is_relative_to(tests):
-        spellings.append(_posix(path.relative_to(tests)))
-        if spellings[0] in known or not known:
-            return spellings[0]
-    real_tests = Path(os.path.realpath(tests))
-    same = (folder for folder in (path, *path.parents) if os.path.realpath(folder) == str(real_tests))
-    spellings += [_posix(path.relative_to(folder)) for folder in same]
-    real = Path(os.path.realpath(path))
-    if real.is_relative_to(real_tests):
-        spellings.append(_posix(real.relative_to(real_tests)))
-    return next((spelling for spelling in spellings if spelling in known), spellings[0] if spellings else None)
-
-
-def _posix(path: Path) -> str:
-    text = path.as_posix()
-    return "" if text == "." else text
-
-
-def _is_clean(argument: str, leaf: str | None) -> bool:
-    path = argument if leaf is None else argument[: -len(leaf) - 2]
-    return "[" not in path and "::" not in path
-
-
-def _spell(path: Path, leaf: str | None, start: Path) -> str | None:
-    """Return an argument that pytest resolves to `path`, None where there is none."""
-    for text in (os.path.relpath(path, start), str(path)):
-        if _is_clean(text, None):
-            return text if leaf is None else f"{text}::{leaf}"
-    return None
-
-
-def _ancestor(path: Path, tests: Path, start: Path) -> str:
-    for folder in path.parents:
-        spelled = _spell(folder, None, start)
-        if spelled is not None or folder == tests:
-            return spelled if spelled is not None else str(folder)
-    return str(tests)
-
-
-def _plain(argument: str, found: tuple[Path, str | None] | None, start: Path) -> str:
-    """Return an argument that is not ours, spelled so that pytest can read it where only its way up is the trouble."""
-    if found is None or found[1] is not None or _is_clean(argument, None):
-        return argument
-    return _spell(found[0], None, start) or argument
 
 
 class Layout:
@@ -210,10 +79,15 @@ class Layout:
         """Return the leaves of a case that were asked for, None for all of them."""
         if self._selection is None:
             return None
-        mine = [t for t in self._selection if not t.path or key == t.path or key.startswith(f"{t.path}/")]
+        mine = [t for t in self._selection if key == t.path or t.covers(key, "")]
         if any(target.leaf is None for target in mine):
             return None
         return frozenset(target.leaf for target in mine if target.leaf is not None)
+
+    def unasked(self, path: Path, leaf: str) -> bool:
+        """Return whether a node that not ours, below ``tests/``, was collected only on the way to others."""
+        key = self.key(path) if self._selection is not None else None
+        return key is not None and not any(target.covers(key, leaf) for target in self._selection or ())
 
 
 def folders_of(keys: Iterable[str]) -> frozenset[str]:

@@ -68,7 +68,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     options = early_config.known_args_namespace
     if not options.skillbench:
         return
-    from .collecting import inside_fixture
+    from .arguments import inside_fixture
 
     start = early_config.invocation_params.dir
     given = list(options.file_or_dir) or [os.curdir]

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from . import nodes, project, scoring, terminal
-from .collecting import CASE_FILE, Layout, folders_of, relative_to_tests, split_argument, understand
+from .arguments import CASE_FILE, relative_to_tests, split_argument, understand
+from .collecting import Layout, folders_of
 from .errors import ProjectError, SkillbenchError
 from .prices import PriceTable, bundled
 from .project import Project
@@ -163,7 +164,7 @@ class SkillbenchSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Keep each node once, however often and by whatever path its case was named."""
+        """Keep each node once, however often and by whatever path its case was named, and nothing that was not."""
         seen: set[tuple[str, str]] = set()
         kept = []
         for item in items:
@@ -172,6 +173,8 @@ class SkillbenchSession:
                 if identity in seen:
                     continue
                 seen.add(identity)
+            elif self.layout.unasked(item.path, _behind_file(item)):
+                continue
             kept.append(item)
         items[:] = kept
 
@@ -216,6 +219,8 @@ class SkillbenchSession:
         whole = self._whole and not self.config.getoption("skillbench_skill")
         loose = self.suite.loose_problems() if whole else ()
         self.summary = terminal.Summary(scored=scored, written=written, problems=loose)
+        if any(problem.severity == "error" for problem in loose):
+            session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
         if error is not None:
             terminal.complain(self.config, f"skillbench: error: the report was not written: {one_line(error)}")
             session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
@@ -254,6 +259,12 @@ class SkillbenchSession:
 def _reaches(path: Path, found: Project) -> bool:
     """Return whether collecting a path collects all of the project's ``tests/``."""
     return Path(os.path.realpath(found.tests)).is_relative_to(os.path.realpath(path))
+
+
+def _behind_file(item: pytest.Item) -> str:
+    """Return the part of an item's id that is behind its file."""
+    file = next((node for node in item.iter_parents() if isinstance(node, pytest.File)), None)
+    return item.nodeid.removeprefix(file.nodeid).removeprefix("::") if file is not None else item.name
 
 
 def _folder(given: str | None, start: Path) -> Path | None:

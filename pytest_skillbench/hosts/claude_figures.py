@@ -16,66 +16,62 @@ UNKNOWN_MODEL = "unknown"
 _LARGEST = 2**63 - 1  # what most readers of JSON can carry, and far more than any context
 
 
-def bad(figures: Figures) -> bool:
-    """Return whether some figure is no number of tokens."""
-    parts = figures.cache_creation
-    bits = (
-        (figures.input_tokens or 0)
-        | (figures.output_tokens or 0)
-        | (figures.cache_read_input_tokens or 0)
-        | (figures.cache_creation_input_tokens or 0)
-    )
-    if parts is not None:
-        bits |= (parts.ephemeral_5m_input_tokens or 0) | (parts.ephemeral_1h_input_tokens or 0)
-    return not 0 <= bits <= _LARGEST  # of all at once: one is negative, or has a bit too many, exactly if this has
-
-
-def context(figures: Figures) -> tuple[int, int, int]:
-    """Return the input triple: uncached input, cache writes, cache reads."""
-    call = request("", None, cleaned(figures))
-    return call.input, call.cache_write_5m + call.cache_write_1h, call.cache_read
-
-
-def cleaned(figures: Figures) -> Figures:
-    """Return the figures with every one that is no number of tokens as 0."""
-    if not bad(figures):
-        return figures
-    parts = figures.cache_creation or CacheParts()
-    return Figures(
-        _tokens(figures.input_tokens),
-        _tokens(figures.cache_creation_input_tokens),
-        _tokens(figures.cache_read_input_tokens),
-        CacheParts(_tokens(parts.ephemeral_5m_input_tokens), _tokens(parts.ephemeral_1h_input_tokens)),
-        _tokens(figures.output_tokens),
-        figures.speed,
-    )
-
-
-def request(name: str, model: str | None, figures: Figures) -> Request:
-    """Return a model call, whose figures are clean, as a record."""
+def request(name: str, model: str | None, figures: Figures) -> Request | None:
+    """Return a model call as a record, None where some figure is no number of tokens. Runs once a response."""
+    plain, cached = figures.input_tokens or 0, figures.cache_read_input_tokens or 0
+    aggregate, output = figures.cache_creation_input_tokens or 0, figures.output_tokens or 0
     parts = figures.cache_creation
     five = hour = 0
     if parts is not None:
         five, hour = parts.ephemeral_5m_input_tokens or 0, parts.ephemeral_1h_input_tokens or 0
-    unaccounted = (figures.cache_creation_input_tokens or 0) - hour
+    # Of all bits at once: the sign, or one too high, is set exactly if some figure has it set.
+    if not 0 <= (plain | cached | aggregate | output | five | hour) <= _LARGEST:
+        return None
     return Request(
         id=name,
         model=model or UNKNOWN_MODEL,
-        input=figures.input_tokens or 0,
+        input=plain,
         # In all, the aggregate or its parts, whichever says more; what no part accounts for is at the 5-minute rate.
-        cache_write_5m=unaccounted if unaccounted > five else five,
+        cache_write_5m=aggregate - hour if aggregate - hour > five else five,
         cache_write_1h=hour,
-        cache_read=figures.cache_read_input_tokens or 0,
-        output=figures.output_tokens or 0,
+        cache_read=cached,
+        output=output,
         speed="fast" if figures.speed == "fast" else "standard",
     )
 
 
-def inner(name: str, model: str | None, usage: Usage) -> Iterator[Request]:
-    """Yield the model calls that a response made on its way: an advisor's, with its own model, or a compaction's."""
+def cleaned(name: str, model: str | None, figures: Figures) -> Request:
+    """Return a model call as a record, with every figure that is no number of tokens as 0."""
+    parts = figures.cache_creation or CacheParts()
+    five, hour = _tokens(parts.ephemeral_5m_input_tokens), _tokens(parts.ephemeral_1h_input_tokens)
+    return Request(
+        id=name,
+        model=model or UNKNOWN_MODEL,
+        input=_tokens(figures.input_tokens),
+        cache_write_5m=max(five, _tokens(figures.cache_creation_input_tokens) - hour),
+        cache_write_1h=hour,
+        cache_read=_tokens(figures.cache_read_input_tokens),
+        output=_tokens(figures.output_tokens),
+        speed="fast" if figures.speed == "fast" else "standard",
+    )
+
+
+def context(figures: Figures) -> tuple[int, int, int]:
+    """Return the input triple: uncached input, cache writes, cache reads."""
+    call = cleaned("", None, figures)
+    return call.input, call.cache_write_5m + call.cache_write_1h, call.cache_read
+
+
+def inner(name: str, model: str | None, usage: Usage) -> Iterator[tuple[Request, bool]]:
+    """Yield the model calls that a response made on its way, each with whether its figures were all numbers of tokens.
+
+    They are an advisor's, with its own model, or a compaction's.
+    """
     for kind, number, iteration in _numbered(usage):
         own = iteration.model or (UNKNOWN_MODEL if kind.startswith("advisor") else model)
-        yield request(f"{name}#{kind}-{number}", own, cleaned(iteration))
+        call = f"{name}#{kind}-{number}"
+        found = request(call, own, iteration)
+        yield found or cleaned(call, own, iteration), found is not None
 
 
 def raise_to(mine: Usage, other: Usage) -> None:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from sys import intern
 from typing import NamedTuple, TypeAlias
 
 from ..model import Request
-from .claude_figures import bad, cleaned, context, inner, raise_to, request, untyped
-from .claude_shapes import Block, Figures, Line, Message, Usage
+from .claude_figures import cleaned, context, inner, raise_to, request, untyped
+from .claude_shapes import Block, Line, Message, Usage
 from .jsonl import Faults
 from .records import ToolCall
 
@@ -68,6 +67,7 @@ class Ledger:
         self.unreadable: list[str] = []
         self.asked = False
         self.unanswered = 0
+        self._strings: dict[str, str] = {}
 
     def count(self, lines: Iterable[Line], tools: Tools) -> list[Line]:
         """Count the responses' lines; return the lines that are neither a response's nor a plain user's.
@@ -103,24 +103,35 @@ class Ledger:
 
     def _take(self, message: Message, line: Line) -> Message:
         """Return a line's response with the line's figures taken."""
-        name, model, at = message.id, message.model, line.timestamp
+        name = message.id
         key = name if name is not None and name[:4] == "msg_" else key_of(message, line.sessionId)
         found = self.responses.get(key)
         if found is None:
-            day = None if at is None else _day(at)
-            found = Message(None if model is None else intern(model), name, None, None, message.usage, day)
+            found = Message(self._once(message.model), name, None, None, message.usage, self._day(line.timestamp))
             self.responses[key] = found
             return found
-        if at is not None and (found.day is None or at < found.day):
-            found.day = _day(at) or found.day
+        day = self._day(line.timestamp)
+        if day is not None and (found.day is None or day < found.day):
+            found.day = day
         found.repeated = not name
-        if model is not None and model > (found.model or ""):
-            found.model = intern(model)
+        if message.model is not None and message.model > (found.model or ""):
+            found.model = self._once(message.model)
         if found.usage is None:
             found.usage = message.usage
         elif message.usage is not None:
             raise_to(found.usage, message.usage)
         return found
+
+    def _once(self, text: str | None) -> str | None:
+        """Return one string for all equal ones, so that not every response holds one of its own."""
+        return None if text is None else self._strings.setdefault(text, text)
+
+    def _day(self, timestamp: str | None) -> str | None:
+        if timestamp is None:
+            return None
+        day = timestamp[:10]
+        known = self._strings.get(day)
+        return known or (self._once(day) if len(day) == 10 and day[4] == day[7] == "-" else None)
 
     def take(self, faults: Faults, path: str) -> None:
         """Take over what was not readable in a file."""
@@ -159,12 +170,11 @@ class Ledger:
         turns = 0
         doubts = Doubts()
         for response in self.responses.values():
-            name, model, day = response.id or "", response.model, response.day
-            usage: Figures = response.usage or _NOTHING
-            if bad(usage):
-                doubts.strange += 1
-                usage = cleaned(usage)
+            name, model, usage, day = response.id or "", response.model, response.usage or _NOTHING, response.day
             call = request(name, model, usage)
+            good = call is not None
+            if call is None:
+                call = cleaned(name, model, usage)
             calls.append(call)
             days.append(day)
             if response.tools:
@@ -175,12 +185,14 @@ class Ledger:
                 doubts.nameless += 1
             if not (call.output or call.input or call.cache_read or call.cache_write_5m or call.cache_write_1h):
                 doubts.empty += 1
-            if response.usage is not None and response.usage.iterations:
-                inside = list(inner(name, model, response.usage))
-                calls += inside
-                days += [day] * len(inside)
-                doubts.strange += not bad(response.usage) and any(map(bad, response.usage.iterations))
-                doubts.untyped += untyped(response.usage)
+            if usage.iterations:
+                for inside, fine in inner(name, model, usage):
+                    calls.append(inside)
+                    days.append(day)
+                    good = good and fine
+                doubts.untyped += untyped(usage)
+            if not good:
+                doubts.strange += 1
         notes = self._reasons(doubts)
         return Account(tuple(calls), tuple(days), turns, len(self.responses), notes)
 
@@ -230,11 +242,6 @@ class Doubts:
 
 
 _NOTHING = Usage()
-
-
-def _day(timestamp: str) -> str | None:
-    day = timestamp[:10]
-    return intern(day) if len(day) == 10 and day[4] == day[7] == "-" else None  # one string a day, not one a response
 
 
 def _merge(mine: Message, other: Message) -> None:
