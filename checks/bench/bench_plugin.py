@@ -33,7 +33,9 @@ def make(root: Path, cases: int) -> None:
 
 def rows() -> list[tuple[str, float | None, str, str]]:
     """Return one row a measurement: name, measured, required, detail."""
+    before = dict(os.environ)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # it would have pytest compile its plugins anew in every session
     try:
         with tempfile.TemporaryDirectory() as folder:
             large, small = Path(folder, "large"), Path(folder, "small")
@@ -66,7 +68,8 @@ def rows() -> list[tuple[str, float | None, str, str]]:
                 allowed=frozenset({0}),
             )
     finally:
-        del os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
+        os.environ.clear()
+        os.environ.update(before)
     nodes = CASES * NODES_A_CASE
     both = f"{many['cases']:.2f} s against {many['plain']:.2f} s; with the report {many['reported']:.2f} s"
     return [

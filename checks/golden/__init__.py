@@ -1,1 +1,1 @@
-"""The golden runs: authored sample data, the records and transcripts made from it, and the results it must give."""
+"""The golden runs: authored stories, the records and transcripts of their recording, and the results they must give."""

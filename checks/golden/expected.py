@@ -1,11 +1,13 @@
 """What the golden runs must give, written by hand; nothing here is computed by the program.
 
-Outcomes, verdicts and nets were written down from the authored sources (`win` of each judge, majority of each panel) and
-the pass rules. Token sums were added up from the transcripts alone, with jq and awk: for every subagent file, the last
-line's usage of each ``message.id``, the arm looked up in ``jobs.json`` by the label in ``meta.json``; a turn is a message
-with a ``tool_use`` block. Dollars are those sums times the model's published prices, per million tokens: input 3, cache
-write 3.75 (5 minutes) and 6 (1 hour), cache read 0.30, output 15; cost-equivalent tokens are dollars / 0.000003.
-`make` changes the sums when a skill, a case or a source changes: add them up again the same way, see README.md.
+Outcomes, verdicts and nets were written down from the authored sources (`win` of each judge, majority of each panel)
+and the pass rules. Token sums were added up from the transcripts alone, with jq and awk: for every arm's file, the last
+line's usage of each ``message.id``, the arm looked up in ``jobs.json`` by the label in ``meta.json``; a turn is a
+message with a ``tool_use`` block. Dollars are those sums times the model's published prices, per million tokens:
+input 3, cache write 3.75 (5 minutes) and 6 (1 hour), cache read 0.30, output 15; cost-equivalent tokens are
+dollars / 0.000003.
+A remake changes the sums when a skill, a case, a source, a prompt template or the client changes: add them up again the
+same way, see README.md.
 """
 
 from __future__ import annotations
@@ -89,11 +91,11 @@ RELEASE_NOTES = Run(
         },
     },
     costs={
-        "new-skill": Cost(15, 98, 113, 659, 59_948, 0, 882_986, 22_138, 0.8237478, 274_582.6),
-        "previous-version": Cost(15, 99, 114, 685, 66_627, 0, 885_249, 22_678, 0.85765095, 285_883.65),
-        "no-skill": Cost(15, 59, 74, 448, 38_052, 0, 514_088, 16_364, 0.5437254, 181_241.8),
+        "new-skill": Cost(15, 96, 111, 659, 68_186, 0, 873_404, 20_081, 0.8209107, 273_636.9),
+        "previous-version": Cost(15, 99, 114, 676, 73_777, 0, 894_152, 20_111, 0.84860235, 282_867.45),
+        "no-skill": Cost(15, 64, 79, 473, 46_265, 0, 554_469, 14_890, 0.56460345, 188_201.15),
     },
-    ratios={"no-skill": 1.51501, "previous-version": 0.96047},
+    ratios={"no-skill": 1.45396, "previous-version": 0.967368},
     panels={
         "unreleased-and-security.efficacy": ("WWT", "LTT", "WWW", "LLW", "WTW"),
         "unreleased-and-security.regression": ("TTW", "WTT", "LLT", "LTW", "WWT"),
@@ -114,10 +116,10 @@ DECISION_RECORD = Run(
         "no-decision-yet": {"efficacy": Comparison("WTWWW", 4, 1, 0, 0, 0, 4, "pass")},
     },
     costs={
-        "new-skill": Cost(15, 43, 58, 339, 25_127, 12_871, 391_542, 10_730, 0.45088185, 150_293.95),
-        "no-skill": Cost(15, 15, 30, 173, 10_243, 18_890, 175_982, 6_550, 0.30331485, 101_104.95),
+        "new-skill": Cost(15, 42, 57, 344, 28_109, 13_466, 400_536, 9_770, 0.45394755, 151_315.85),
+        "no-skill": Cost(15, 15, 30, 190, 13_077, 31_898, 167_858, 5_957, 0.38070915, 126_903.05),
     },
-    ratios={"no-skill": 1.486514},
+    ratios={"no-skill": 1.192374},
     panels={},
     identical=(),
 )

@@ -1,4 +1,4 @@
-"""What each golden run is, beyond its sources: when, of which skill, against which version, and its narrative."""
+"""What each golden run is, beyond its sources: of which skill, against which version, when, and its narrative."""
 
 from __future__ import annotations
 
@@ -7,31 +7,33 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What one run is, beyond its sources. `previous` is the folder of the frozen earlier version, None for two arms."""
+    """One run. `previous` is the folder of the released version, None where the skill is as it was released.
+
+    `created_at` is the time that the record and its transcripts are moved to, so that the demo does not grow old;
+    `narrative` are the sentences that the agent writes, as in ``narrative.json``.
+    """
 
     skill: str
     path: str
-    run_id: str
     created_at: datetime
-    seed: int
-    commit: str
-    base_reason: str | None
     previous: Path | None
     narrative: tuple[dict[str, object], ...] = ()
+
+    @property
+    def working(self) -> Path:
+        """Return the folder of the skill as it is now."""
+        return ROOT / "skills" / self.path
 
 
 RELEASE_NOTES = Recipe(
     skill="release-notes",
     path="writing/release-notes",
-    run_id="20261126T091502Z-5c81d2",
     created_at=datetime(2026, 11, 26, 9, 15, 2, tzinfo=UTC),
-    seed=1480327915,
-    commit="7d1f0c94e2ab5836f90d4b7713ca65e80f29b14d",
-    base_reason=None,
     previous=HERE / "previous" / "release-notes",
     narrative=(
         {
@@ -69,11 +71,7 @@ RELEASE_NOTES = Recipe(
 DECISION_RECORD = Recipe(
     skill="decision-record",
     path="collaboration/decision-record",
-    run_id="20261126T140730Z-b2e94f",
     created_at=datetime(2026, 11, 26, 14, 7, 30, tzinfo=UTC),
-    seed=733091846,
-    commit="7d1f0c94e2ab5836f90d4b7713ca65e80f29b14d",
-    base_reason="unchanged",
     previous=None,
     narrative=(
         {

@@ -13,6 +13,9 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
+
+from pytest_skillbench.model import ArmName
 
 SOURCE = Path(__file__).parent / "source"
 
@@ -41,11 +44,11 @@ class Said:
     criteria: tuple[tuple[str, str, str | None, str | None], ...]
 
 
-def load(skill: str, case: str) -> tuple[dict[tuple[int, str], Wrote], list[Said]]:
+def load(skill: str, case: str) -> tuple[dict[tuple[int, ArmName], Wrote], list[Said]]:
     """Return what the arms wrote, by trial and arm, and what the judges said, in the order of the file."""
     found = tomllib.loads((SOURCE / skill / f"{case}.toml").read_text("utf-8"))
     wrote = {
-        (int(trial[1:]), arm): _wrote(given)
+        (int(trial[1:]), cast(ArmName, arm)): _wrote(given)
         for trial, arms in found.items()
         if trial != "judge"
         for arm, given in arms.items()

@@ -119,11 +119,13 @@ class Lab:
         path: Sequence[Path] = (),
         env: Mapping[str, str] | None = None,
         timeout: float = 300,
+        policy: Path | None = None,
     ) -> Outcome:
         """Start the client with `arguments` in the work folder and wait for its end, at most `timeout` seconds.
 
-        `path` are folders to put before the PATH, `env` is added to the client's environment. Raises RuntimeError where
-        the model did not know what to answer.
+        `path` are folders to put before the PATH, `env` is added to the client's environment, `policy`
+        is the file that plays the model, ours where none is named. Raises RuntimeError where the model did not know
+        what to answer.
         """
         self.runs += 1
         spec = self.folder / f"run-{self.runs}.json"
@@ -137,6 +139,7 @@ class Lab:
                     "path": [str(folder) for folder in path],
                     "env": dict(env or {}),
                     "timeout": timeout,
+                    "policy": str(policy or Path(__file__).with_name("policy.py")),
                 }
             )
         )
@@ -176,7 +179,7 @@ def _inside(folder: Path, spec: dict[str, Any]) -> dict[str, Any]:
         subprocess.run(["mount", "-t", "tmpfs", "none", str(_MACHINE_SETTINGS)], check=True)
     os.environ |= {"SKILLBENCH_SCENARIO": spec["scenario"], "LAB_WORK": str(folder / "work")}
     module = _load_server(folder / "server.py")
-    state = module.State(folder / "server", Path(__file__).with_name("policy.py"))
+    state = module.State(folder / "server", Path(spec["policy"]))
     state.n = len(list((folder / "server" / "requests").glob("*.json")))  # a later run adds to the same ledger
     state.toolid = 10_000 * state.n
     module.Handler.st = state

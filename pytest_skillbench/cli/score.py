@@ -146,4 +146,5 @@ def _notes(item: Scored) -> list[str]:
 
 
 def _example(result: SkillResult) -> list[str]:
-    return ["example data: an authored sample run, not a measurement"] if result.plan.example else []
+    said = "example data: recorded with a real client against a scripted model, not a measurement"
+    return [said] if result.plan.example else []
