@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @pytest.hookspec
 def pytest_skillbench_hosts(config: pytest.Config) -> Sequence[Host] | None:
-    """Add agent clients whose transcripts can then be read.
+    """Register agent clients, kept as ``hosts`` on the plugin ``skillbench-session``; no outcome depends on them.
 
     Called once, when the session starts, in every process of it (each worker of pytest-xdist as well).
 
