@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -524,6 +525,37 @@ def test_any_bytes_come_as_the_lines_they_are(tmp_path: Path, content: bytes) ->
 def refuse(raw: bytes) -> bytes:
     """Decode nothing."""
     raise msgspec.DecodeError
+
+
+PIECES = st.sampled_from(
+    [b"{}\n", b'{"a":1}', b'{"b":"' + b"x" * 30 + b'"}\n', b"\n", b" ", b"\r", b'{"c":', b"}", b"3"]
+)
+
+
+@given(st.lists(PIECES, max_size=200), st.integers(8, 60))
+@quick
+def test_reading_many_lines_at_once_is_reading_each_by_itself(
+    tmp_path: Path, pieces: list[bytes], longest: int
+) -> None:
+    """Two objects on a line, one on two lines, torn, blank and overlong ones, wherever the lines read at once end."""
+    path = tmp_path / "x"
+    path.write_bytes(b"".join(pieces))
+    faults = Faults()
+    decode = msgspec.json.Decoder(dict).decode
+    found = list(chain(*batches(path, decode, lambda raw: ([], False), faults, longest)))
+    read: list[object] = []
+    torn, overlong = [], []
+    for number, line in enumerate(BytesIO(b"".join(pieces)), 1):
+        if len(line) > longest:
+            overlong.append(number)
+            continue
+        try:
+            read.append(decode(line))
+        except msgspec.DecodeError:
+            if not line.isspace():
+                torn.append(number)
+    assert (found, faults.malformed, faults.overlong) == (read, len(torn), len(overlong))
+    assert faults.first == min([*torn, *overlong], default=None)
 
 
 # -- laws --------------------------------------------------------------------------------------------------------------

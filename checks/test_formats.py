@@ -36,6 +36,16 @@ def test_a_record_survives_the_way_to_disk_and_back() -> None:
     assert encode_line(line).count(b"\n") == 1
 
 
+def test_a_doubled_line_of_a_file_of_ours_is_found() -> None:
+    """What is written exactly as we write is read fast, and a second key of a name is not written as we write."""
+    whole = encode(decode(json.dumps(LINE).encode(), HistoryLine, "x.json"))
+    lines = whole.splitlines(keepends=True)
+    for at, line in enumerate(lines):
+        if b'": ' in line and line.endswith(b",\n") and not line.startswith(b"    "):
+            doubled = b"".join([*lines[:at], line, *lines[at:]])
+            assert "duplicate key" in refused(doubled)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -6,9 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pytest_skillbench.errors import CaseError, UsageError
 from pytest_skillbench.project import find
+from pytest_skillbench.skillfile import is_plain
 from pytest_skillbench.tree import Tree, discover, fixture_problems, read_case
 
 CASE = "---\ndescription: d\n---\n## Prompt\nDo it.\n## Soft criteria\n- good\n"
@@ -424,3 +428,17 @@ def test_many_cases_are_found_in_linear_time(repo: Repo) -> None:
     assert sum(len(skill.cases) for skill in tree.skills) == 2000
     assert tree.problems == ()
     assert all(tree.entry_for(case.file) == (skill, case) for skill in tree.skills for case in skill.cases)
+
+
+WORDS = st.text(st.sampled_from("ab é你…\u200b\u2028\x85\t:#-'\"[{,&*!|>%@`?~") | st.characters(), max_size=12)
+
+
+@given(key=st.from_regex(r"[a-z][a-z-]{0,30}", fullmatch=True) | WORDS, value=st.builds("A{}".format, WORDS) | WORDS)
+@settings(max_examples=300, deadline=None)
+def test_front_matter_that_is_passed_unparsed_is_a_mapping(key: str, value: str) -> None:
+    """Plain lines of `key: words` are not given to YAML: it would take each for a mapping of one text."""
+    line = f"{key}: {value}"
+    if is_plain(line):
+        parsed = yaml.safe_load(f"{line}\n{line.replace(key, key + 'x', 1)}\n")
+        assert isinstance(parsed, dict)
+        assert key in parsed

@@ -169,6 +169,7 @@ def normalise(model: str) -> str:
     return name
 
 
+@cache
 def _names(model: str) -> tuple[str, ...]:
     name = normalise(model)
     dateless = _DATE.sub("", name)

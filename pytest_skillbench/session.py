@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from . import nodes, project, scoring, terminal
+from . import nodes, project, terminal
 from .arguments import CASE_FILE, relative_to_tests, split_argument, understand
 from .collecting import Layout, folders_of
 from .errors import ProjectError, SkillbenchError
-from .prices import PriceTable, bundled
 from .project import Project
 from .suite import Suite
 from .text import one_line
@@ -25,6 +24,8 @@ from .tree import discover
 
 if TYPE_CHECKING:
     from .hosts import Host
+    from .prices import PriceTable
+    from .scoring import Scored, Written
 
 
 class SkillbenchSession:
@@ -105,6 +106,8 @@ class SkillbenchSession:
         """
         if not self.config.hook.pytest_skillbench_prices.get_hookimpls():
             return None
+        from .prices import PriceTable, bundled
+
         table = bundled()
         found = self.config.hook.pytest_skillbench_prices(config=self.config, prices=table)
         for amendment in reversed(found):
@@ -233,8 +236,10 @@ class SkillbenchSession:
                     report=self._report_of(item.skill.name, written),
                 )
 
-    def _write(self, scored: tuple[scoring.Scored, ...]) -> tuple[scoring.Written | None, str | None]:
+    def _write(self, scored: tuple[Scored, ...]) -> tuple[Written | None, str | None]:
         """Write the reports; return what was written, or why it was not."""
+        from . import scoring
+
         try:
             return scoring.write(self.suite.tree, scored, self.suite.prices), None
         except SkillbenchError as error:
@@ -247,7 +252,7 @@ class SkillbenchSession:
                 raise
             return None, f"internal error, {type(error).__name__}: {error} (--full-trace shows where)"
 
-    def _report_of(self, name: str, written: scoring.Written | None) -> Path | None:
+    def _report_of(self, name: str, written: Written | None) -> Path | None:
         return next((path for path in written.reports if path.name == f"{name}.html"), None) if written else None
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

@@ -6,13 +6,16 @@ Gather, for the pytest face and without pytest: joins `tree`, `scoring` and `out
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from .errors import Problem, SkillbenchError, in_order
 from .model import Case, Value
 from .outcomes import CaseView, Kind, case_view
-from .prices import PriceTable
-from .scoring import Scored, score
 from .tree import CASE_FILE, CaseEntry, SkillEntry, Tree, fixture_problems, read_case
+
+if TYPE_CHECKING:
+    from .prices import PriceTable
+    from .scoring import Scored
 
 
 class Reading(Value, frozen=True):
@@ -55,6 +58,8 @@ class Suite:
     def scored(self, skill: SkillEntry) -> Scored:
         """Return a skill's scored run; read once."""
         if skill.path not in self._scored:
+            from .scoring import score  # what can score is a third of what is loaded, and is needed for a node of ours
+
             self._scored[skill.path] = score(self.tree.project, skill, self.prices)
         return self._scored[skill.path]
 

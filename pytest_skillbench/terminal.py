@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import pytest
 
 from .errors import Problem
 from .model import SkillResult, SkillVerdict, Value
-from .scoring import Scored, Written
 from .text import one_line
 from .tree import Tree
+
+if TYPE_CHECKING:
+    from .scoring import Scored, Written
 
 Mood: TypeAlias = Literal["red", "yellow", "green", "plain"]
 

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
+from operator import mul
 from typing import TypeAlias
 
 from .model import Request, Usage
@@ -184,19 +185,26 @@ class _Sums:
 
     def cost(self, rates: Rates) -> Fraction:
         """Return what the tokens cost, exactly, in millionths of the rates' unit."""
-        return (
-            self.input * exact(rates.input)
-            + self.write_5m * exact(rates.cache_write_5m)
-            + self.write_1h * exact(rates.cache_write_1h)
-            + self.read * exact(rates.cache_read)
-            + self.output * exact(rates.output)
-        )
+        each, unit = _whole(rates)
+        tokens = (self.input, self.write_5m, self.write_1h, self.read, self.output)
+        return Fraction(sum(map(mul, tokens, each)), unit)
 
 
 @cache
 def exact(price: float) -> Fraction:
     """Return the decimal number that a price was written as: 0.1 is one tenth, not the float nearest to it."""
     return Fraction(repr(price))
+
+
+@cache
+def _whole(rates: Rates) -> tuple[tuple[int, ...], int]:
+    """Return the five prices as whole numbers of one unit, and how many units are one of the rates' own."""
+    prices = [
+        exact(price)
+        for price in (rates.input, rates.cache_write_5m, rates.cache_write_1h, rates.cache_read, rates.output)
+    ]
+    unit = math.lcm(*(price.denominator for price in prices))
+    return tuple(price.numerator * (unit // price.denominator) for price in prices), unit
 
 
 def _context(request: Request) -> int:

@@ -6,7 +6,6 @@ kept out, so that neither side hides behind them.
 
 from __future__ import annotations
 
-import os
 import tempfile
 from pathlib import Path
 
@@ -33,43 +32,38 @@ def make(root: Path, cases: int) -> None:
 
 def rows() -> list[tuple[str, float | None, str, str]]:
     """Return one row a measurement: name, measured, required, detail."""
-    before = dict(os.environ)
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # it would have pytest compile its plugins anew in every session
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            large, small = Path(folder, "large"), Path(folder, "small")
-            make(large, CASES)
-            make(small, 1)
-            many = best(
-                {
-                    "cases": [*PYTEST, "--skillbench", "--skillbench-no-report", "tests"],
-                    "reported": [*PYTEST, "--skillbench", "tests"],
-                    "plain": [*BLOCKED, "plain"],
-                },
-                rounds=3,
-                cwd=large,
-                allowed=frozenset({0, 1}),
-            )
-            start = best(
-                {
-                    "on": [*PYTEST, "--skillbench", "plain/test_trivial.py::test_trivial[0]"],
-                    "first": [
-                        *PYTEST,
-                        "--skillbench",
-                        "--skillbench-no-report",
-                        "tests/reviewing/case-0000/case.md::case",
-                    ],
-                    "off": [*PYTEST, "plain/test_trivial.py::test_trivial[0]"],
-                    "plain": [*BLOCKED, "plain/test_trivial.py::test_trivial[0]"],
-                },
-                rounds=15,
-                cwd=small,
-                allowed=frozenset({0}),
-            )
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
+    with tempfile.TemporaryDirectory() as folder:
+        large, small = Path(folder, "large"), Path(folder, "small")
+        make(large, CASES)
+        make(small, 1)
+        many = best(
+            {
+                "cases": [*PYTEST, "--skillbench", "--skillbench-no-report", "tests"],
+                "reported": [*PYTEST, "--skillbench", "tests"],
+                "plain": [*BLOCKED, "plain"],
+            },
+            rounds=3,
+            cwd=large,
+            allowed=frozenset({0, 1}),
+            PYTEST_DISABLE_PLUGIN_AUTOLOAD="1",
+        )
+        start = best(
+            {
+                "on": [*PYTEST, "--skillbench", "plain/test_trivial.py::test_trivial[0]"],
+                "first": [
+                    *PYTEST,
+                    "--skillbench",
+                    "--skillbench-no-report",
+                    "tests/reviewing/case-0000/case.md::case",
+                ],
+                "off": [*PYTEST, "plain/test_trivial.py::test_trivial[0]"],
+                "plain": [*BLOCKED, "plain/test_trivial.py::test_trivial[0]"],
+            },
+            rounds=15,
+            cwd=small,
+            allowed=frozenset({0}),
+            PYTEST_DISABLE_PLUGIN_AUTOLOAD="1",
+        )
     nodes = CASES * NODES_A_CASE
     both = f"{many['cases']:.2f} s against {many['plain']:.2f} s; with the report {many['reported']:.2f} s"
     return [

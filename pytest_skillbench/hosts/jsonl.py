@@ -6,18 +6,20 @@ inside a string is text), so that one line is one line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 import msgspec
 
 LONGEST = 64 << 20  # twice what the API takes in one request; a longer line is passed over, so memory stays bounded
 BROKEN = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)  # a ValidationError is a DecodeError
 _BUFFER = 1 << 18  # bytes: with Python's own 8 KB, reading takes half again as long
-_BATCH = 1 << 17
+_MANY = 64  # lines that are decoded at once, which saves a tenth of the time
+_USUAL = 1 << 20  # bytes: such a batch has no longer line, so that it is bounded as well
+_BATCH = 1 << 17  # bytes of lines that are looked at one by one
 _BOM = b"\xef\xbb\xbf"
 
 T = TypeVar("T")
@@ -53,31 +55,61 @@ def batches(
     `decode` raises one of `BROKEN` for a line that is not as expected; then `rescue` returns what can be read of it,
     and whether that is all. What is not readable, or longer than `longest` bytes, is counted in `faults`.
     """
+    number = 0
+    usual = min(_USUAL, longest)
+    with path.open("rb", buffering=_BUFFER) as file:
+        lines = iter(partial(file.readline, usual + 1), b"")
+        while True:
+            start = file.tell()
+            raw = list(islice(lines, _MANY))
+            if not raw:
+                return
+            try:
+                batch = list(map(decode, raw))
+            except BROKEN:
+                batch = []
+            if batch and max(map(len, raw)) <= usual:
+                number += len(batch)
+                yield batch
+            else:
+                file.seek(start)
+                number = yield from _one_by_one(file, number, decode, rescue, faults, longest)
+
+
+def _one_by_one(
+    file: BinaryIO,
+    number: int,
+    decode: Callable[[bytes], T],
+    rescue: Callable[[bytes], tuple[list[T], bool]],
+    faults: Faults,
+    longest: int,
+) -> Generator[list[T], None, int]:
+    """Yield what the next lines say, as many as are decoded at once; return the number of the last one."""
+    read = partial(file.readline, longest + 1)
     batch: list[T] = []
     size = 0
-    with path.open("rb", buffering=_BUFFER) as file:
-        read = partial(file.readline, longest)
-        for number, raw in enumerate(iter(read, b""), 1):
-            try:
-                batch.append(decode(raw))
-            except BROKEN:
-                if len(raw) == longest and raw[-1:] != b"\n":
-                    while raw and raw[-1:] != b"\n":
-                        raw = read()  # the rest of the same line
-                    faults.note(number, overlong=True)
-                    continue
-                if number == 1:
-                    raw = raw.removeprefix(_BOM)  # not part of the text
-                if raw and not raw.isspace():
-                    found, whole = rescue(raw)
-                    batch += found
-                    if not whole:
-                        faults.note(number)
-            size += len(raw)
-            if size > _BATCH:
-                yield batch
-                batch, size = [], 0
+    for number, raw in enumerate(islice(iter(read, b""), _MANY), number + 1):  # noqa: B020 - it goes on from there
+        if len(raw) > longest:
+            while raw and raw[-1:] != b"\n":
+                raw = read()  # the rest of the same line
+            faults.note(number, overlong=True)
+            continue
+        try:
+            batch.append(decode(raw))
+        except BROKEN:
+            if number == 1:
+                raw = raw.removeprefix(_BOM)  # not part of the text
+            if raw and not raw.isspace():
+                found, whole = rescue(raw)
+                batch += found
+                if not whole:
+                    faults.note(number)
+        size += len(raw)
+        if size > _BATCH:
+            yield batch
+            batch, size = [], 0
     yield batch
+    return number
 
 
 def first_lines(path: Path, most: int) -> list[bytes]:
