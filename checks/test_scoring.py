@@ -259,3 +259,15 @@ def test_a_run_record_that_is_a_file_is_broken(tmp_path: Path) -> None:
     (tmp_path / "tests/.reports").mkdir()
     (tmp_path / RUN).write_text("x")
     assert score(tmp_path).state == "broken"
+
+
+def test_a_void_trial_of_a_passing_case_is_told_with_its_reason(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A pass that rests on fewer trials than were planned never looks like a whole one."""
+    (repo / RUN / "judgements/one.5.regression.json").unlink()
+    monkeypatch.chdir(repo)
+    main(["score"])
+    told = capsys.readouterr().out
+    assert "Regression PASS" in told
+    assert "one: regression trial 5 is INVALID: judgement missing: no judge has answered" in told

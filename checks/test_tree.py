@@ -363,6 +363,15 @@ def test_choosing_skills(repo: Repo) -> None:
     assert tree.skill("nothing") is None
 
 
+def test_a_name_of_two_skills_names_neither(repo: Repo) -> None:
+    """Which of the two would be a guess: the paths tell them apart, and one that is itself a path is meant."""
+    repo.skill("e/plan", "f/plan", "plan", "a/note", "b/note")
+    tree = repo.tree()
+    assert [s.path for s in tree.select(["f/plan", "plan"])] == ["f/plan", "plan"]
+    with pytest.raises(UsageError, match='skills: 2 skills are named "note"; expected a/note or b/note'):
+        tree.select(["note"])
+
+
 def test_reading_a_case(repo: Repo) -> None:
     """Whatever lies at case.md, the answer is a case or a CaseError with the path that the user knows."""
     repo.skill("s")

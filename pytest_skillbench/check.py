@@ -39,7 +39,7 @@ def check(tree: Tree, names: Collection[str] = (), *, run: bool = True) -> tuple
     runnable: list[tuple[SkillEntry, CaseEntry, Case]] = []
     for skill in skills:
         if not skill.cases:
-            found.append(_no_cases(tree, skill))
+            found.append(tree.no_cases(skill))
         for entry in skill.cases:
             case, problems = _read(entry, skill)
             found += problems
@@ -48,12 +48,6 @@ def check(tree: Tree, names: Collection[str] = (), *, run: bool = True) -> tuple
     if run and runnable:
         found += _run_all(tree, runnable)
     return in_order(dict.fromkeys(found))
-
-
-def _no_cases(tree: Tree, skill: SkillEntry) -> Problem:
-    where = f"{tree.project.relative(tree.project.tests)}/{skill.path}/<case>/{CASE_FILE}"
-    shown = f"{tree.project.relative(tree.project.skills)}/{skill.path}"
-    return Problem(path=shown, slug="skill-no-cases", what="no cases", expected=where, severity="warning")
 
 
 def _read(entry: CaseEntry, skill: SkillEntry | None) -> tuple[Case | None, list[Problem]]:

@@ -107,7 +107,7 @@ class Suite:
             if problem.severity == "error"
         }
         loose = [problem for problem in self.tree.problems if problem not in on_nodes]
-        loose += [self._no_cases(skill) for skill in self.tree.skills if not skill.cases]
+        loose += [self.tree.no_cases(skill) for skill in self.tree.skills if not skill.cases]
         for skill in self.tree.skills:
             for case in skill.cases:
                 if not case.file.is_file():  # pytest visits files alone: this one would be passed over in silence
@@ -136,12 +136,6 @@ class Suite:
             for part in case.comparisons
             if case.case.name not in there and part.verdict in ("fail", "incomplete")
         ]
-
-    def _no_cases(self, skill: SkillEntry) -> Problem:
-        project = self.tree.project
-        where = f"{project.relative(project.tests)}/{skill.path}/<case>/{CASE_FILE}"
-        shown = f"{project.relative(project.skills)}/{skill.path}"
-        return Problem(path=shown, slug="skill-no-cases", what="no cases", expected=where, severity="warning")
 
 
 def _lines(case: Case | None) -> dict[Kind, int]:

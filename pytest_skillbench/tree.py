@@ -72,12 +72,21 @@ class Tree(Value, frozen=True):
         return next(by_path, None) or next((skill for skill in self.skills if skill.name == name), None)
 
     def select(self, names: Iterable[str]) -> tuple[SkillEntry, ...]:
-        """Return the skills with these names or paths, each once, all for none. Raises UsageError for unknown ones."""
+        """Return the skills with these names or paths, each once, all for none.
+
+        Raises UsageError for a name that no skill has, or more than one.
+        """
         found: dict[str, SkillEntry] = {}
         unknown = []
         for name in (wanted := tuple(names)):
-            if skill := self.skill(name):
+            skill = self.skill(name)
+            same = [other.path for other in self.skills if other.name == name]
+            if skill is not None and (skill.path == name.strip("/") or len(same) == 1):
                 found[skill.path] = skill
+            elif skill is not None:
+                where = self.project.relative(self.project.skills)
+                what = f'{len(same)} skills are named "{name}"'
+                unknown.append(Problem(path=where, slug="unknown-skill", what=what, expected=" or ".join(same)))
             else:
                 where = self.project.relative(self.project.skills)
                 guess = closest(name, [known for s in self.skills for known in (s.path, s.name)])
@@ -85,6 +94,12 @@ class Tree(Value, frozen=True):
         if unknown:
             raise UsageError(*unknown)
         return tuple(found.values()) if wanted else self.skills
+
+    def no_cases(self, skill: SkillEntry) -> Problem:
+        """Return the warning that a skill has no cases."""
+        where = f"{self.project.relative(self.project.tests)}/{skill.path}/<case>/{CASE_FILE}"
+        shown = f"{self.project.relative(self.project.skills)}/{skill.path}"
+        return Problem(path=shown, slug="skill-no-cases", what="no cases", expected=where, severity="warning")
 
     def entry_for(self, case_md: Path) -> tuple[SkillEntry | None, CaseEntry] | None:
         """Return the case that a ``case.md`` belongs to and its skill (None: it maps to none), by any path to it."""

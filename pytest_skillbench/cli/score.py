@@ -141,6 +141,13 @@ def _notes(item: Scored) -> list[str]:
             for part in case.comparisons
             if part.why
         ]
+        notes += [
+            f"{case.case.name}: {part.comparison} trial {trial.trial} is INVALID: {trial.reason}"
+            for case in item.result.cases
+            for part in case.comparisons
+            for trial in part.trials
+            if trial.outcome == "INVALID" and not part.why
+        ]
         notes += item.result.problems
     return notes
 
