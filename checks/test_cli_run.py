@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +16,7 @@ import pytest
 
 from pytest_skillbench.cli import main
 
-from .records import CASE, write_skill
+from .records import CASE, write_run, write_skill
 from .repos import Repo
 
 
@@ -118,3 +124,54 @@ def test_a_broken_case_starts_nothing(at: list[str], capsys: pytest.CaptureFixtu
 def test_watch_ends_when_the_runs_are_done(at: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """With nothing recorded there is nothing to wait for; a table of finished runs is drawn once."""
     assert main([*at, "watch"]) == 0
+
+
+@pytest.fixture
+def half(tmp_path: Path) -> Callable[[], None]:
+    """Make a recorded run in `tmp_path` whose judgements are missing; return what puts them back."""
+    write_skill(tmp_path, "reviewing", {"one": CASE})
+    write_run(tmp_path, "reviewing", {"one": ("WWWWW", "TTTTT")})
+    folder = tmp_path / "tests/.reports/reviewing.run/judgements"
+    away = folder.rename(tmp_path / "away")
+
+    def put_back() -> None:
+        away.rename(folder)
+
+    return put_back
+
+
+def watch(folder: Path, out: int) -> subprocess.Popen[bytes]:
+    """Start watching in a process of its own."""
+    command = [sys.executable, "-m", "pytest_skillbench", "-C", str(folder), "watch", "--every", "0.2"]
+    return subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env={**os.environ, "TERM": "xterm"})
+
+
+def test_watch_into_a_pipe_says_a_line_at_every_change(tmp_path: Path, half: Callable[[], None]) -> None:
+    """What a log or `tee` gets: where the run stands at once, then what changed, and an end when it is done."""
+    reading, writing = os.pipe()
+    with watch(tmp_path, writing) as process, os.fdopen(reading) as lines:
+        os.close(writing)
+        assert "10 open, 0 under way" in lines.readline()
+        half()
+        rest = lines.read().splitlines()
+    assert process.returncode == 0
+    assert len(rest) == 1
+    assert "done (new-skill 5/5" in rest[0]
+
+
+def test_watch_in_a_terminal_draws_over_itself(tmp_path: Path, half: Callable[[], None]) -> None:
+    """A table that is drawn again in its place, and stays when the run is done."""
+    ours, theirs = pty.openpty()
+    with watch(tmp_path, theirs) as process:
+        os.close(theirs)
+        seen = b""
+        while b"unknown" not in seen and b"0 min" not in seen:
+            seen += os.read(ours, 4096)
+        half()
+        with contextlib.suppress(OSError):  # a terminal whose other end has closed
+            while more := os.read(ours, 4096):
+                seen += more
+        os.close(ours)
+    assert process.returncode == 0
+    assert b"\x1b[2K" in seen
+    assert b"efficacy 5/5" in seen

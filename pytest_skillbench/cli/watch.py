@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..text import one_line
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -19,28 +21,65 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Draw until every run is done, or until interrupted; return 0."""
+    """Draw until every run is done, or until interrupted; return 0. Into a pipe or a file go lines, at every change."""
+    import sys
     import time
-
-    from rich.live import Live
 
     from .. import progress, project
 
     found = project.find(Path.cwd())
-    with Live(refresh_per_second=4) as live:
+    with _Screen() if sys.stdout.isatty() else _Lines() as shown:
         while True:
             runs = progress.of_project(found, args.skills)
-            live.update(_table(runs), refresh=True)
+            shown.update(runs)
             if all(one.open == 0 for one in runs):
                 return 0
             time.sleep(max(0.2, args.every))
 
 
+class _Lines:
+    """A line for each run that is not where it was when it was last looked at."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, str] = {}
+
+    def __enter__(self) -> _Lines:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        return None
+
+    def update(self, runs: list[Progress]) -> None:
+        """Print what has changed."""
+        from ..progress import line
+
+        for one in runs:
+            if self._said.get(one.skill) != line(one):
+                self._said[one.skill] = line(one)
+                print(one_line(line(one)), flush=True)
+
+
+class _Screen:
+    """A table that is drawn over itself."""
+
+    def __enter__(self) -> _Screen:
+        from rich.live import Live
+
+        self._live = Live(auto_refresh=False)
+        self._live.start()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._live.stop()
+
+    def update(self, runs: list[Progress]) -> None:
+        """Draw the table anew."""
+        self._live.update(_table(runs), refresh=True)
+
+
 def _table(runs: list[Progress]) -> Table:
     from rich.table import Table
     from rich.text import Text
-
-    from ..text import one_line
 
     table = Table(box=None, pad_edge=False)
     for title in ("Skill", "Recorded", "Open", "Under way", "Arms", "Judgements", "Tokens", "Left"):
