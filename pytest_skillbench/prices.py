@@ -19,9 +19,10 @@ from msgspec.structs import replace
 from .errors import FormatError, Problem
 from .formats import decode
 from .model import VERSION_1, Record, Value
+from .model.base import END
 
 Price = Annotated[float, Meta(ge=0, le=1_000_000)]
-Day = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\d$")]
+Day = Annotated[str, Meta(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}" + END)]
 Speed = Literal["standard", "fast"]
 
 

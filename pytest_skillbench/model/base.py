@@ -18,14 +18,17 @@ Label: TypeAlias = Literal["A", "B"]
 Winner: TypeAlias = Literal["A", "B", "TIE"]
 Seat: TypeAlias = Literal[1, 2, 3] | Literal["swap"]
 
+#: The end of a pattern. Alone, Python's ``$`` lets a line feed through; JSON Schema has no other spelling for the end.
+END = r"$(?!\n)"
+
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=10**15)]
 TrialNumber: TypeAlias = Annotated[int, Meta(ge=1, le=25)]
-Sha256: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+Sha256: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{64}" + END)]
 Time: TypeAlias = Annotated[
-    str, Meta(pattern=r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$")
+    str, Meta(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3])(:[0-5][0-9]){2}Z" + END)
 ]
-RunId: TypeAlias = Annotated[str, Meta(pattern="^[0-9A-Za-z][0-9A-Za-z.-]{0,63}$")]
-Slug: TypeAlias = Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]*$", max_length=128)]
+RunId: TypeAlias = Annotated[str, Meta(pattern="^[0-9A-Za-z][0-9A-Za-z.-]{0,63}" + END)]
+Slug: TypeAlias = Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]*" + END, max_length=128)]
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

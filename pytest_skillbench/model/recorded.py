@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from .authored import Assertion, SeedTurn, Settings
 from .base import (
+    END,
     ArmName,
     ComparisonName,
     Count,
@@ -40,7 +41,7 @@ class Base(Record, frozen=True):
 
     branch: str
     ref: str
-    commit: Annotated[str, Meta(pattern="^[0-9a-f]{40}([0-9a-f]{24})?$")]
+    commit: Annotated[str, Meta(pattern="^[0-9a-f]{40}([0-9a-f]{24})?" + END)]
 
 
 class PackageDigest(Record, frozen=True):
