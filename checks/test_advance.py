@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,8 +18,9 @@ from hypothesis import strategies as st
 from pytest_skillbench import project, start, tree
 from pytest_skillbench.advance import Patience, Step, step
 from pytest_skillbench.cli import main
+from pytest_skillbench.errors import SkillbenchError, UsageError
 from pytest_skillbench.handout import HandedOut
-from pytest_skillbench.model import Request
+from pytest_skillbench.model import Request, Settings
 from pytest_skillbench.observed import Observed, ToolUse
 from pytest_skillbench.record import load
 
@@ -32,6 +34,8 @@ AGENTS = {"skillbench-arm": "skillbench-arm", "skillbench-judge": "skillbench-ju
 
 class FakeClient:
     """Runs jobs by reading their briefs, as a subagent would, and remembers what it did for each label."""
+
+    sees_running = True
 
     def __init__(self) -> None:
         self.seen: dict[str, list[Observed]] = {}
@@ -100,8 +104,8 @@ class FakeClient:
 class Bench:
     """A started run in a project of its own, a client, and a clock."""
 
-    def __init__(self, root: Path, cases: int = 1, trials: int = 2) -> None:
-        write_skill(root, "reviewing", {f"case-{number}": CASE for number in range(cases)})
+    def __init__(self, root: Path, cases: int = 1, trials: int = 2, case: str = CASE) -> None:
+        write_skill(root, "reviewing", {f"case-{number}": case for number in range(cases)})
         self.project = project.find(root)
         skill = tree.discover(self.project).skills[0]
         begun = start.begin(
@@ -334,3 +338,130 @@ def test_a_person_can_be_the_client(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert turn["state"] == "done"
     assert main([*at, "score"]) in (0, 1)
     assert "—" in (tmp_path / "tests/.reports/reviewing.html").read_text()
+
+
+# -- what is judged is what was recorded -------------------------------------------------------------------------------
+
+
+def test_a_hard_assertion_can_not_change_the_evidence(tmp_path: Path) -> None:
+    """It runs on copies: what it writes to the output or the world is gone with them."""
+    commands = ('echo more >> "$OUTPUT"', 'echo x > "$WORLD/y"; ls "$(dirname "$OUTPUT")"')
+    gate = "## Hard assertions\n" + "".join(f"```sh\n{command}\n```\n\n" for command in commands)
+    bench = Bench(tmp_path, trials=1, case=CASE.replace("## Soft criteria", f"{gate}## Soft criteria"))
+    bench.finish()
+    record = load(bench.folder, "run")
+    assert record is not None
+    arm = record.arms["case-0", 1, "new-skill"]
+    assert [result.exit_code for result in arm.gate] == [0, 0]
+    assert "new-skill" not in arm.gate[1].stdout, "the run record is not beside the output"
+    assert record.problems == ()
+    assert arm.changes == ()
+    assert "more" not in (record.output("case-0", 1, "new-skill") or "")
+
+
+def test_an_arm_that_runs_again_is_judged_again(bench: Bench) -> None:
+    """A judgement speaks of the outputs that were there; of another output it says nothing."""
+    bench.finish()
+    before = sorted((bench.folder / "judgements").iterdir())
+    (bench.folder / "arms/case-0.1.no-skill.json").unlink()
+    judged = list(bench.client.started)
+    bench.finish()
+    again = [label for label in bench.client.started if label not in judged]
+    assert len(again) == 2, "the arm, and its judge"
+    assert sorted((bench.folder / "judgements").iterdir()) == before
+    assert list((bench.folder / "attempts").glob("case-0.1.efficacy.*.json"))
+
+
+@pytest.mark.parametrize("part", ["packages/new-skill/SKILL.md", "cases/case-0/fixture/in.txt"])
+def test_frozen_copies_that_were_changed_are_refused(tmp_path: Path, part: str) -> None:
+    """What an arm is given is what the plan names, or nothing: the message says what to do."""
+    write_skill(tmp_path, "reviewing", {"case-0": CASE})
+    (tmp_path / "tests/reviewing/case-0/fixture").mkdir()
+    (tmp_path / "tests/reviewing/case-0/fixture/in.txt").write_text("in\n")
+    bench = Bench(tmp_path)
+    (bench.folder / "frozen" / part).write_text("edited\n")
+    with pytest.raises(SkillbenchError, match=r"is not what was frozen .*; expected skillbench start --fresh"):
+        bench.step()
+    main(["-C", str(tmp_path), "clean", "--all"])
+
+
+def test_a_world_that_is_gone_is_not_an_arm_that_deleted_everything(bench: Bench) -> None:
+    """The arm runs again in a new world; what a temp cleaner took is nobody's change."""
+    turn = bench.step(limit=1)
+    (job,) = turn.jobs
+    bench.client.run(job)
+    state = json.loads((bench.folder / "state.json").read_text())
+    (attempt,) = [one for many in state["attempts"].values() for one in many]
+    shutil.rmtree(attempt["world"])
+    (again,) = bench.step(limit=1).jobs
+    assert again.label != job.label
+    bench.finish()
+    record = load(bench.folder, "run")
+    assert record is not None
+    assert all(arm.status == "ok" and arm.changes == () for arm in record.arms.values())
+
+
+def test_a_killed_write_leaves_nothing_behind(bench: Bench) -> None:
+    """Temporary files of a process that was killed are gone when the run is done."""
+    left = bench.folder / "changes/.case-0.1.new-skill.diff.abc.tmp"
+    left.write_text("half")
+    bench.finish()
+    assert not left.exists()
+
+
+# -- a host that nobody can look into ----------------------------------------------------------------------------------
+
+
+class Blind(FakeClient):
+    """Sees a job only when its answer is there."""
+
+    sees_running = False
+
+
+def test_where_nobody_can_look_a_job_is_left_alone_until_its_time_is_up(bench: Bench) -> None:
+    """Somebody may be working on it: it is not handed out twice, and after the time limit it runs in a new world."""
+    bench.client = Blind()
+    first = bench.step()
+    assert bench.step().state == "waiting"
+    bench.now += timedelta(minutes=Settings().arm_timeout_minutes)
+    second = bench.step()
+    assert len(second.jobs) == len(first.jobs)
+    assert not {job.label for job in first.jobs} & {job.label for job in second.jobs}
+    state = json.loads((bench.folder / "state.json").read_text())
+    worlds = [one["world"] for many in state["attempts"].values() for one in many]
+    assert len(set(worlds)) == len(worlds)
+
+
+# -- another start -----------------------------------------------------------------------------------------------------
+
+
+def begin(bench: Bench, **options: Any) -> start.Begun:
+    """Start the bench's skill again."""
+    skill = tree.discover(bench.project).skills[0]
+    given: dict[str, Any] = {
+        "host": None,
+        "trials": None,
+        "fresh": False,
+        "dry_run": False,
+        "now": bench.now,
+        "seed": 8,
+    }
+    return start.begin(bench.project, skill, **(given | options))
+
+
+def test_another_start_resumes_the_same_run_or_says_that_it_is_another(bench: Bench) -> None:
+    """Options that the run under way does not have are never dropped without a word."""
+    assert begin(bench).resumed
+    assert begin(bench, host="claude-code", trials=2).resumed
+    with pytest.raises(UsageError, match=r"a run of 2 trials on claude-code is not finished; --host manual --trials 5"):
+        begin(bench, host="manual", trials=5)
+
+
+def test_a_fresh_start_takes_the_old_worlds_away(bench: Bench) -> None:
+    """Nothing of a run that is given up stays in the temp folder."""
+    root = Path(bench.step().jobs[0].prompt.split("`")[1]).parent
+    assert root.is_dir()
+    assert not begin(bench, fresh=True, dry_run=True).resumed
+    assert root.is_dir()
+    assert not begin(bench, fresh=True).resumed
+    assert not root.exists()

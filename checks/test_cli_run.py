@@ -175,3 +175,60 @@ def test_watch_in_a_terminal_draws_over_itself(tmp_path: Path, half: Callable[[]
     assert process.returncode == 0
     assert b"\x1b[2K" in seen
     assert b"efficacy 5/5" in seen
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["next", "--limit", "0"],
+        ["next", "--wait", "-5"],
+        ["next", "--wait", "nan"],
+        ["next", "--patience", "1e10"],
+        ["watch", "--every", "0"],
+        ["watch", "--every", "1e10"],
+        ["start", "--trials", "26"],
+        ["start", "--trials", "²"],
+    ],
+)
+def test_numbers_out_of_range_are_refused(
+    at: list[str], capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    """What would hang, spin or do something else than asked is a usage error that says the range."""
+    with pytest.raises(SystemExit) as left:
+        main([*at, *command])
+    assert left.value.code == 2
+    assert f'"{command[-1]}" is not a' in capsys.readouterr().err
+
+
+def test_nothing_started_is_not_done(at: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A loop that waits for "done" must not go on to score what was never run."""
+    assert main([*at, "next"]) == 2
+    assert "no run is started; expected skillbench start" in capsys.readouterr().err
+    assert main([*at, "clean", "nobody"]) == 2
+    assert main([*at, "watch"]) == 0
+    assert "no run is recorded" in capsys.readouterr().out
+
+
+def test_all_and_a_choice_contradict_each_other(at: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Which of the two was meant would be a guess."""
+    for choice in ("reviewing", "--changed"):
+        assert main([*at, "start", "--all", choice, "--dry-run"]) == 2
+        assert "given together with a choice" in capsys.readouterr().err
+
+
+def test_start_names_what_it_compares_with(at: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """The commit of the released version stands in the first line, as it will in the report."""
+    commit = Repo(Path(at[1])).git("rev-parse", "HEAD").strip()
+    assert main([*at, "start", "reviewing", "--dry-run"]) == 0
+    assert f"three-arm against main {commit[:12]}" in capsys.readouterr().out
+
+
+def test_clean_says_what_it_keeps(at: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A run that goes on keeps its worlds unless they are asked for."""
+    main([*at, "start", "reviewing", "--trials", "1"])
+    main([*at, "next", "--wait", "0"])
+    capsys.readouterr()
+    assert main([*at, "clean", "reviewing"]) == 0
+    assert "reviewing: not ended, its worlds are kept; --all removes them" in capsys.readouterr().out
+    assert main([*at, "clean", "reviewing", "--all"]) == 0
+    assert "removed " in capsys.readouterr().out

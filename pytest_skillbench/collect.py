@@ -7,6 +7,7 @@ The record file is written last, so that a kill at any moment leaves the job ope
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -20,7 +21,9 @@ from .handout import FALLBACK
 from .jobs import Job, order_of
 from .judging import Reply, read_reply
 from .model import (
+    COMPARISONS,
     NEW_ARM,
+    ArmName,
     ArmRecord,
     Audit,
     Change,
@@ -35,7 +38,7 @@ from .model import (
 from .observed import Observed
 from .pairs import INVALIDATING
 from .plan import frozen_fixture
-from .record import RunRecord
+from .record import RunRecord, judgement_stem
 from .runstate import Attempt
 
 
@@ -63,7 +66,7 @@ def arm(
     write_atomic(folder / "changes" / f"{stem}.diff", worlds.unified_diff(world, fixture, changes))
     found = _audit(job, attempt, seen, places, model)
     problem = _arm_problem(seen, found)
-    gate = _gate(plan, case, folder / "outputs" / f"{stem}.md", world, places) if _gated(job, problem) else ()
+    gate = _gate(plan, case, seen.final_text, world, places) if _gated(job, problem) else ()
     record = _arm_record(
         plan,
         job,
@@ -99,15 +102,17 @@ def _gated(job: Job, problem: str | None) -> bool:
     return job.arm == NEW_ARM and problem is None
 
 
-def _gate(plan: Plan, case: PlannedCase, output: Path, world: Path, places: Places) -> tuple[GateResult, ...]:
-    """Run the hard assertions on a copy of the world, so that nothing they do touches the evidence."""
+def _gate(plan: Plan, case: PlannedCase, text: str, world: Path, places: Places) -> tuple[GateResult, ...]:
+    """Run the hard assertions on copies of the world and of the output: nothing they do touches the evidence."""
     if not case.assertions:
         return ()
     copy = worlds.copy_world(world, places.root)
+    output = worlds.write_brief(places.root, text)
     try:
         return run_gate(case.assertions, copy, output, plan.settings.gate_timeout_seconds)
     finally:
         worlds.discard(places.root, copy)
+        output.unlink(missing_ok=True)
 
 
 def _audit(job: Job, attempt: Attempt, seen: Observed, places: Places, model: str | None) -> Audit:
@@ -119,7 +124,7 @@ def _audit(job: Job, attempt: Attempt, seen: Observed, places: Places, model: st
             kind="model-differs", detail=f"{seen.model}, the other arms ran on {model}", evidence=seen.model
         )
         found = msgspec.structs.replace(found, findings=(*found.findings, differs))
-    if attempt.agent == FALLBACK:
+    if attempt.agent == FALLBACK and seen.uses is not None:
         why = "ran as a general-purpose agent, which sees what skills are installed: skillbench install adds our own"
         general = Finding(kind="general-purpose", detail=why, evidence=attempt.agent)
         found = msgspec.structs.replace(found, findings=(*found.findings, general))
@@ -239,6 +244,29 @@ def keep_attempt(folder: Path, job: Job, record: ArmRecord | JudgementRecord) ->
     """Write the record of an attempt that does not count, for whoever wants to know why there was another one."""
     (folder / "attempts").mkdir(exist_ok=True)
     write_atomic(folder / "attempts" / f"{job.stem}.{record.attempt}.json", encode(record))
+
+
+def judgements_of(record: RunRecord, arm: ArmRecord) -> dict[str, JudgementRecord]:
+    """Return the judgements, by their files' stems, of every pair that an arm of this trial is one of."""
+    return {
+        judgement_stem(*key): judgement
+        for key, judgement in record.judgements.items()
+        if key[:2] == (arm.case, arm.trial) and arm.arm in _arms_of(judgement)
+    }
+
+
+def without(record: RunRecord, judgements: Mapping[str, JudgementRecord]) -> RunRecord:
+    """Return the run record without these judgements. Their files go to ``attempts/``."""
+    (record.folder / "attempts").mkdir(exist_ok=True)
+    for stem, judgement in judgements.items():
+        write_atomic(record.folder / "attempts" / f"{stem}.{judgement.attempt}.json", encode(judgement))
+        (record.folder / "judgements" / f"{stem}.json").unlink(missing_ok=True)
+    left = {key: judgement for key, judgement in record.judgements.items() if judgement_stem(*key) not in judgements}
+    return msgspec.structs.replace(record, judgements=left)
+
+
+def _arms_of(judgement: JudgementRecord) -> tuple[ArmName, ...]:
+    return NEW_ARM, next(c.opponent for c in COMPARISONS if c.name == judgement.comparison)
 
 
 def with_record(record: RunRecord, made: ArmRecord | JudgementRecord) -> RunRecord:

@@ -9,6 +9,7 @@ import contextlib
 import os
 import stat
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from .errors import Problem, SkillbenchError
@@ -48,18 +49,43 @@ def write_atomic(path: Path, data: bytes, *, executable: bool = False) -> None:
 
     A temporary file in the same folder is flushed to disk and renamed; on any failure it is removed. Raises OSError.
     """
+    with _temporary(path, data, 0o755 if executable else 0o644) as temporary:
+        os.replace(temporary, path)
+
+
+def write_new(path: Path, data: bytes) -> bool:
+    """Write `data` to `path`, whole or not at all, unless something is there already: then return False.
+
+    Of two writers at once, one gets the name. Raises OSError.
+    """
+    with _temporary(path, data, 0o644) as temporary:
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            return False
+    return True
+
+
+@contextlib.contextmanager
+def _temporary(path: Path, data: bytes, mode: int) -> Iterator[str]:
+    """Give a file beside `path` that holds `data` and is on disk; it is gone afterwards, whatever happened."""
     fd, temporary = tempfile.mkstemp(prefix=f".{path.name[:64]}.", suffix=".tmp", dir=path.parent)
     try:
         with open(fd, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(fd)
-        os.chmod(temporary, (0o755 if executable else 0o644) & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
+        os.chmod(temporary, mode & ~_umask())
+        yield temporary
+    finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
-        raise
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the temporary files that a killed `write_atomic` left in `folder` or one below; nobody may be writing."""
+    for path in (*folder.glob(".*.tmp"), *folder.glob("*/.*.tmp")):
+        path.unlink(missing_ok=True)
 
 
 def _umask() -> int:

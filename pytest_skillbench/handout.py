@@ -10,12 +10,13 @@ import secrets
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 from . import prompts, worlds
 from .audit import Places
 from .jobs import Job, order_of
 from .model import COMPARISONS, NEW_ARM, ArmName, Plan, PlannedCase, Value
-from .plan import frozen_fixture, frozen_package
+from .plan import check_frozen, frozen_fixture, frozen_package
 from .project import Project
 from .record import RunRecord, arm_stem
 from .runstate import Attempt, RunState, at, label_of, under_way
@@ -50,6 +51,7 @@ def prepare(
     skill: Path | None = None
     if job.arm is not None:
         case = _case(plan, job.case)
+        check_frozen(plan, record.folder, record.shown, case, job.arm)
         world = worlds.make_world(root, frozen_fixture(record.folder, job.case))
         if job.arm != "no-skill":
             skill = worlds.materialize(root, frozen_package(record.folder, job.arm), plan.skill.name)
@@ -70,17 +72,21 @@ def prepare(
 
 def announce(plan: Plan, job: Job, attempt: Attempt) -> HandedOut:
     """Return how an attempt is handed to the orchestrator; the same for the same attempt."""
-    brief = Path(attempt.brief)
-    if plan.settings.delivery == "inline":
-        prompt = f"{brief.read_text(encoding='utf-8')}\n\n(This is [skillbench job {attempt.label}].)"
-    else:
-        prompt = prompts.job_prompt(attempt.label, brief, job.kind)
+    prompt = prompt_of(attempt, job.kind, plan.settings.delivery)
     model = plan.settings.model if job.kind == "arm" else plan.settings.judge_model
     return HandedOut(label=attempt.label, agent=attempt.agent, prompt=prompt, model=model)
 
 
-def places_of(project: Project, state: RunState, plan: Plan, attempt: Attempt, copies: tuple[Path, ...]) -> Places:
-    """Return what the audit needs to know of where things are."""
+def prompt_of(attempt: Attempt, kind: Literal["arm", "judge"], delivery: Literal["brief", "inline"]) -> str:
+    """Return what a subagent is told: the brief itself, or the one line that sends it there. The tag is in both."""
+    brief = Path(attempt.brief)
+    if delivery == "inline":
+        return f"{brief.read_text(encoding='utf-8')}\n\n(This is [skillbench job {attempt.label}].)"
+    return prompts.job_prompt(attempt.label, brief, kind)
+
+
+def places_of(project: Project, state: RunState, skill: str, attempt: Attempt, copies: tuple[Path, ...]) -> Places:
+    """Return what the audit needs to know of where things are; `skill` is the name of the one under test."""
     return Places(
         world=Path(attempt.world or attempt.brief),
         skill=Path(attempt.skill) if attempt.skill else None,
@@ -93,7 +99,7 @@ def places_of(project: Project, state: RunState, plan: Plan, attempt: Attempt, c
         home=Path.home(),
         names=frozenset(os.listdir(project.root)),
         aliases=worlds.spellings(Path(state.root), project.root, Path.home(), *copies),
-        skill_name=plan.skill.name,
+        skill_name=skill,
     )
 
 

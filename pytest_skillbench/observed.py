@@ -29,7 +29,8 @@ class Observed(Value, frozen=True):
     `settled`: it has ended and nothing more will be written. `failed`: why it has no usable answer, else None.
     `limit`: the client's own words where a usage limit stopped it, else None. `final_text` is the final message, byte
     for byte. `requests` None: the host gave no usage. `tools`: name to number of calls. `uses` None: the host can't
-    tell. `session`: the conversation that started it. `idle_seconds`: since it last wrote anything.
+    tell. `listed`: the names of the skills that the client offered it, None: not known. `refused`: it ended because the
+    model, or what guards it, declined to answer. `session`: the conversation that started it. `idle_seconds`: since it last wrote anything.
     """
 
     host: str
@@ -47,12 +48,18 @@ class Observed(Value, frozen=True):
     turns: int | None
     tools: Mapping[str, int]
     uses: tuple[ToolUse, ...] | None
+    listed: tuple[str, ...] | None = None
+    refused: bool = False
     session: str | None = None
     idle_seconds: float = 0.0
 
 
 class Observer(Protocol):
     """Finds the subagents of some jobs by their labels."""
+
+    @property
+    def sees_running(self) -> bool:
+        """Return whether it sees a job that was started and has not ended."""
 
     def observe(self, labels: Iterable[str], since: str) -> Mapping[str, tuple[Observed, ...]]:
         """Return what is there of each label, earliest first; a label that nobody has started is absent.

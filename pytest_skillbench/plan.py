@@ -181,6 +181,22 @@ def _verify(plan: Plan, folder: Path, shown: str) -> None:
         raise SkillbenchError(*in_order(Problem(path=f"{shown}/{path}", slug="freeze", what=what) for path in wrong))
 
 
+def check_frozen(plan: Plan, folder: Path, shown: str, case: PlannedCase, arm: ArmName) -> None:
+    """Hold the frozen copies that an arm is given to the plan. Raises SkillbenchError where one was changed since."""
+    packages = {"new-skill": plan.packages.new_skill, "previous-version": plan.packages.previous_version}
+    wrong = []
+    package = packages.get(arm)
+    if package is not None and digest.package(frozen_package(folder, arm)).tree_sha256 != package.tree_sha256:
+        wrong.append(f"packages/{arm}")
+    if digest.fixture(frozen_fixture(folder, case.name)) != case.fixture_sha256:
+        wrong.append(f"cases/{case.name}/fixture")
+    if wrong:
+        what, expected = "is not what was frozen when the run was started", "skillbench start --fresh"
+        raise SkillbenchError(
+            *(Problem(path=f"{shown}/{FROZEN}/{path}", slug="frozen", what=what, expected=expected) for path in wrong)
+        )
+
+
 def _replace(target: Path, building: Path) -> None:
     """Put the new record in the place of an old one; a kill in between leaves one of the two, whole."""
     if not target.exists():

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .errors import Problem, UsageError
 from .jobs import not_yet_known, open_jobs
-from .model import Value, arms_of, comparisons_of
+from .model import ArmRecord, JudgementRecord, Request, Value, arms_of, comparisons_of
 from .project import Project
 from .record import RunRecord, load
 from .runstate import read_state, under_way
@@ -20,9 +20,9 @@ from .runstate import read_state, under_way
 class Progress(Value, frozen=True):
     """One run. `open` counts jobs without a record, `under_way` those of them that were handed out.
 
-    `arms` and `comparisons` map a name to (recorded, in all as far as known). `tokens`: raw, over arms and judges whose
-    usage is known. `left_ms`: subagent time that the open arms will take by the mean of the recorded ones, None
-    before there is one.
+    `arms` and `comparisons` map a name to (recorded, in all as far as known). `tokens`: raw, over arms and judges; None
+    where nothing is known of any, and a lower bound where `tokens_complete` is False. `left_ms`: subagent time that the
+    open arms will take by the mean of the recorded ones, None before there is one.
     """
 
     skill: str
@@ -33,7 +33,8 @@ class Progress(Value, frozen=True):
     under_way: int
     arms: dict[str, tuple[int, int]]
     comparisons: dict[str, tuple[int, int]]
-    tokens: int
+    tokens: int | None
+    tokens_complete: bool
     left_ms: int | None
 
 
@@ -59,8 +60,9 @@ def of_record(record: RunRecord, folder: Path) -> Progress:
     ran = Counter(arm for _, _, arm in record.arms)
     judged = Counter(comparison for _, _, comparison, _ in record.judgements)
     waiting = Counter(job.comparison for job in jobs if job.comparison is not None)
-    usages = [arm.requests for arm in record.arms.values()] + [one.requests for one in record.judgements.values()]
-    requests = [request for usage in usages for request in usage or ()]
+    told: list[ArmRecord | JudgementRecord] = [*record.arms.values(), *record.judgements.values()]
+    known = [one.requests for one in told if one.requests is not None]
+    requests = [request for usage in known for request in usage]
     times = [arm.duration_ms for arm in record.arms.values() if arm.duration_ms is not None]
     open_arms = sum(job.kind == "arm" for job in jobs)
     return Progress(
@@ -74,7 +76,8 @@ def of_record(record: RunRecord, folder: Path) -> Progress:
         comparisons={
             c.name: (judged[c.name], max(each, judged[c.name] + waiting[c.name])) for c in comparisons_of(plan.shape)
         },
-        tokens=sum(r.input + r.cache_write_5m + r.cache_write_1h + r.cache_read + r.output for r in requests),
+        tokens=sum(map(_raw, requests)) if known or not told else None,
+        tokens_complete=all(one.usage_complete for one in told),
         left_ms=round(sum(times) / len(times) * open_arms) if times else None,
     )
 
@@ -86,5 +89,16 @@ def line(progress: Progress) -> str:
     left = f", about {progress.left_ms / 60000:,.0f} min of arms left" if progress.left_ms and progress.open else ""
     return (
         f"{progress.skill}: {progress.run_id}, {progress.shape}: {state} ({', '.join(parts)}); "
-        f"{progress.tokens:,} tokens so far{left}"
+        f"{tokens(progress)} so far{left}"
     )
+
+
+def tokens(progress: Progress) -> str:
+    """Return a run's tokens in words: a figure, a lower bound, or that they are unknown."""
+    if progress.tokens is None:
+        return "unknown tokens"
+    return f"{progress.tokens:,} tokens" if progress.tokens_complete else f"at least {progress.tokens:,} tokens"
+
+
+def _raw(request: Request) -> int:
+    return request.input + request.cache_write_5m + request.cache_write_1h + request.cache_read + request.output

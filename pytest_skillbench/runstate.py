@@ -15,7 +15,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from .errors import FormatError
+from .errors import SkillbenchError
 from .files import read_bounded, write_atomic
 from .formats import decode, encode
 from .model import VERSION_1, Record, RunId, Time
@@ -62,11 +62,27 @@ def read_state(folder: Path, run_id: str) -> RunState | None:
 
     A state that can't be read is started anew: attempts under way are lost, what is recorded is not.
     """
+    state = _whatever(folder)
+    return state if state is not None and state.run_id == run_id else None
+
+
+def root_of(folder: Path) -> Path | None:
+    """Return the temp root that a run record's state names, whatever run it is of; None where there is none."""
+    state = _whatever(folder)
+    return Path(state.root) if state and state.root and Path(state.root).is_dir() else None
+
+
+def has_ended(folder: Path) -> bool:
+    """Return whether a run record's state says that all its jobs were recorded."""
+    state = _whatever(folder)
+    return state is not None and state.ended
+
+
+def _whatever(folder: Path) -> RunState | None:
     try:
-        state = decode(read_bounded(folder / STATE, LIMIT, STATE), RunState, STATE)
-    except (FileNotFoundError, FormatError):
+        return decode(read_bounded(folder / STATE, LIMIT, STATE), RunState, STATE)
+    except (FileNotFoundError, SkillbenchError):
         return None
-    return state if state.run_id == run_id else None
 
 
 def write_state(folder: Path, state: RunState) -> None:

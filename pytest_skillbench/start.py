@@ -10,15 +10,18 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from . import digest, released
-from .errors import Problem, SkillbenchError, in_order
+from . import digest, released, worlds
+from .errors import Problem, SkillbenchError, UsageError, in_order
 from .fixtures import NAME as FIXTURE
 from .jobs import arm_jobs, judge_seats, not_yet_known, open_jobs
 from .model import ArmName, Plan, SkillResult, Value
 from .plan import Previous, freeze, make
 from .project import Project
 from .record import RunRecord, load
+from .runstate import root_of
 from .tree import SkillEntry, fixture_problems, read_case
+
+DEFAULT_HOST = "claude-code"
 
 
 class Estimate(Value, frozen=True):
@@ -52,7 +55,7 @@ def begin(
     project: Project,
     skill: SkillEntry,
     *,
-    host: str,
+    host: str | None,
     trials: int | None,
     fresh: bool,
     dry_run: bool,
@@ -62,11 +65,14 @@ def begin(
 ) -> Begun:
     """Resume the skill's unfinished run, or plan and freeze a new one. Raises SkillbenchError with all problems.
 
-    `last` is the result of the skill's recorded run, for the estimate.
+    `host` and `trials` None: what a run that is resumed has, else Claude Code and the settings. `last` is the result of
+    the skill's last finished run, for the estimate.
     """
     folder = project.runs / f"{skill.name}.run"
     if not fresh and (record := _unfinished(project, folder)) is not None:
+        _check_same(record, host, trials)
         return _begun(skill, record.plan, folder, resumed=True, last=last, notes=())
+    host = host or DEFAULT_HOST
     entries, problems = [], [*skill.problems]
     if not skill.cases:
         what = "no cases, so there is nothing to run"
@@ -102,8 +108,36 @@ def begin(
         now=now,
         seed=seed,
     )
-    target = None if dry_run else freeze(project, plan, skill.cases, _writers(project, skill, plan, version))
+    if dry_run:
+        return _begun(skill, plan, None, resumed=False, last=last, notes=tuple(notes))
+    earlier = root_of(folder)
+    target = freeze(project, plan, skill.cases, _writers(project, skill, plan, version))
+    notes += _remove(earlier) if earlier is not None else []
     return _begun(skill, plan, target, resumed=False, last=last, notes=tuple(notes))
+
+
+def _remove(root: Path) -> list[str]:
+    """Remove the worlds of the run that a new one takes the place of; return what to say where that fails."""
+    try:
+        return [f"could not remove {left}" for left in worlds.remove(root)]
+    except SkillbenchError as error:
+        return [str(problem) for problem in error.problems]
+
+
+def _check_same(record: RunRecord, host: str | None, trials: int | None) -> None:
+    """Refuse to resume a run as another one than it is. Raises UsageError."""
+    plan = record.plan
+    wanted = [f"--host {host}"] if host not in (None, plan.host) else []
+    wanted += [f"--trials {trials}"] if trials not in (None, plan.trials) else []
+    if wanted:
+        raise UsageError(
+            Problem(
+                path=record.shown,
+                slug="start-other-run",
+                what=f"a run of {plan.trials} trials on {plan.host} is not finished; {' '.join(wanted)} is another run",
+                expected="the same to resume it, or --fresh to start anew",
+            )
+        )
 
 
 def _preflight(project: Project, skill: SkillEntry, host: str) -> tuple[Problem, ...]:
@@ -164,12 +198,17 @@ def _begun(
     )
 
 
-def _estimate(last: SkillResult, arms: int) -> Estimate:
-    """Scale the last run's means per arm run to the number of arm runs; judges are not in it."""
+def _estimate(last: SkillResult, arms: int) -> Estimate | None:
+    """Scale the last run's means per arm run to the number of arm runs; judges are not in it.
+
+    None: that run knows of none.
+    """
     ran = [arm for case in last.cases for arm in case.arms]
     usages = [arm.usage for arm in ran if arm.usage is not None]
     costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
     times = [arm.duration_ms for arm in ran if arm.duration_ms is not None]
+    if not usages and not times:
+        return None
     return Estimate(
         tokens=round(sum(usage.raw for usage in usages) / len(usages) * arms) if usages else None,
         cost_usd=sum(costs) / len(costs) * arms if costs and len(costs) == len(usages) else None,

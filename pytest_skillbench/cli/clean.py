@@ -17,20 +17,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Remove the temp roots and say which; return 0, or 2 where something is left."""
     from .. import project, worlds
-    from ..record import load
-    from ..runstate import read_state
+    from ..errors import Problem, UsageError
+    from ..runstate import has_ended, root_of
     from ..text import one_line
 
     found = project.find(Path.cwd())
     folders = [found.runs / f"{name}.run" for name in args.skills] or sorted(found.runs.glob("*.run"))
     left: list[str] = []
     for folder in folders:
-        record = load(folder, found.relative(folder))
-        state = read_state(folder, record.plan.run_id) if record is not None else None
-        if state is None or not state.root or not Path(state.root).is_dir() or not (state.ended or args.all):
+        if not folder.is_dir():
+            what = f'no run of "{folder.name.removesuffix(".run")}" is recorded'
+            raise UsageError(Problem(path=found.relative(folder), slug="no-run", what=what))
+        root = root_of(folder)
+        if root is None:
             continue
-        left += worlds.remove(Path(state.root))
-        print(f"removed {one_line(state.root)}")
+        if not (has_ended(folder) or args.all):
+            print(f"{one_line(folder.name.removesuffix('.run'))}: not ended, its worlds are kept; --all removes them")
+            continue
+        left += worlds.remove(root)
+        print(f"removed {one_line(str(root))}")
     for path in left:
         print(f"still there: {one_line(path)}")
     return 2 if left else 0

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..text import one_line
+from .numbers import seconds, whole
 
 if TYPE_CHECKING:
     from ..advance import Step
@@ -20,11 +21,15 @@ ANSWER_LIMIT = 20_000
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("skills", nargs="*", metavar="SKILL", help="skills; none means every run that is not done")
-    parser.add_argument("--limit", type=int, default=10, metavar="N", help="jobs under way at once (default 10)")
-    parser.add_argument("--wait", type=float, default=15, metavar="S", help="seconds to wait for running jobs (15)")
+    parser.add_argument(
+        "--limit", type=whole(1, 1_000), default=10, metavar="N", help="jobs under way at once (default 10)"
+    )
+    parser.add_argument(
+        "--wait", type=seconds(0), default=15, metavar="S", help="seconds to wait for running jobs (15)"
+    )
     parser.add_argument(
         "--patience",
-        type=float,
+        type=seconds(0),
         default=60,
         metavar="S",
         help="seconds until a job that nobody started, or whose session is gone, is handed out again (60)",
@@ -65,6 +70,7 @@ def _once(found: Project, args: argparse.Namespace) -> Step:
 
     from ..advance import Patience, Step, step
     from ..doctor import agent_names
+    from ..errors import Problem, UsageError
     from ..exposure import copies
     from ..hosts.claude_agents import ClaudeCode
     from ..hosts.manual import Manual
@@ -80,7 +86,7 @@ def _once(found: Project, args: argparse.Namespace) -> Step:
                 folder,
                 Manual(folder) if manual else ClaudeCode.here(),
                 now=datetime.now(UTC),
-                limit=max(1, args.limit),
+                limit=args.limit,
                 session=os.environ.get("CLAUDE_CODE_SESSION_ID"),
                 copies=copies(found, name),
                 patience=Patience(start=args.patience, idle=args.patience),
@@ -91,7 +97,10 @@ def _once(found: Project, args: argparse.Namespace) -> Step:
         if steps[-1].state in ("jobs", "blocked"):
             break
     if not steps:
-        return Step(state="done", done=0, total=0, jobs=(), message="no run is started: skillbench start")
+        if not any(found.runs.glob("*.run")):
+            what, expected = "no run is started", "skillbench start"
+            raise UsageError(Problem(path=found.relative(found.runs), slug="no-run", what=what, expected=expected))
+        return Step(state="done", done=0, total=0, jobs=(), message="every run that was started here is done")
     return next((one for wanted in ("jobs", "blocked", "waiting") for one in steps if one.state == wanted), steps[-1])
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..text import one_line
+from .numbers import whole
 
 if TYPE_CHECKING:
     from ..start import Begun
@@ -18,17 +19,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("skills", nargs="*", metavar="SKILL", help="skills to run; none means all")
     parser.add_argument("--all", action="store_true", help="every skill that has cases (the default)")
     parser.add_argument("--changed", action="store_true", help="only skills that differ from the released version")
-    parser.add_argument("--trials", type=_trials, metavar="N", help="trials of each case, 1 to 25")
-    parser.add_argument("--host", default="claude-code", choices=("claude-code", "manual"), help="what runs the jobs")
+    parser.add_argument("--trials", type=whole(1, 25), metavar="N", help="trials of each case, 1 to 25")
+    parser.add_argument("--host", choices=("claude-code", "manual"), help="what runs the jobs (default claude-code)")
     parser.add_argument("--fresh", action="store_true", help="start anew although a run is not finished")
     parser.add_argument("--dry-run", action="store_true", help="say what would be run, write nothing")
     parser.add_argument("--json", action="store_true", help="print the same as JSON")
-
-
-def _trials(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 25:
-        raise argparse.ArgumentTypeError(f'"{text}" is not a number of trials; expected 1 to 25')
-    return int(text)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -38,8 +33,12 @@ def run(args: argparse.Namespace) -> int:
     from datetime import UTC, datetime
 
     from .. import project, scoring, start, tree
-    from ..errors import SkillbenchError
+    from ..errors import Problem, SkillbenchError, UsageError
 
+    if args.all and (args.skills or args.changed):
+        raise UsageError(
+            Problem(path="--all", slug="usage", what="given together with a choice", expected="one of the two")
+        )
     found = tree.discover(project.find(Path.cwd()))
     chosen = [skill for skill in found.select(args.skills) if args.skills or skill.cases]
     if args.changed:
@@ -85,6 +84,7 @@ def _builtins(item: Begun) -> dict[str, Any]:
         "skill": item.skill.name,
         "run_id": item.plan.run_id,
         "shape": item.plan.shape,
+        "base": {"ref": item.plan.base.ref, "commit": item.plan.base.commit} if item.plan.base else None,
         "base_reason": item.plan.base_reason,
         "cases": len(item.plan.cases),
         "trials": item.plan.trials,
@@ -98,15 +98,18 @@ def _builtins(item: Begun) -> dict[str, Any]:
     }
 
 
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def _print(item: Begun) -> None:
     plan = item.plan
     why = f" ({one_line(plan.base_reason)})" if plan.base_reason else ""
     verb = "resumed" if item.resumed else "planned" if item.folder is None else "started"
-    print(f"{one_line(item.skill.name)}: {verb} {plan.run_id}, {plan.shape}{why}")
-    print(
-        f"  {len(plan.cases)} cases x {plan.trials} trials: {item.arms} arm jobs, up to {item.judges} judge jobs"
-        " (and panels where trials are split)"
-    )
+    base = f" against {one_line(plan.base.branch)} {plan.base.commit[:12]}" if plan.base and not why else ""
+    print(f"{one_line(item.skill.name)}: {verb} {plan.run_id}, {plan.shape}{base}{why}")
+    size = f"{_count(len(plan.cases), 'case')} x {_count(plan.trials, 'trial')}"
+    print(f"  {size}: {item.arms} arm jobs, up to {item.judges} judge jobs (and panels where trials are split)")
     estimate = item.estimate
     if estimate is None:
         print("  no earlier run to estimate tokens, cost and time from")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..text import one_line
+from .numbers import seconds
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("skills", nargs="*", metavar="SKILL", help="skills; none means every run that is recorded")
-    parser.add_argument("--every", type=float, default=2, metavar="S", help="seconds between two looks (default 2)")
+    parser.add_argument(
+        "--every", type=seconds(0.2), default=2, metavar="S", help="seconds between two looks (default 2)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -31,10 +34,13 @@ def run(args: argparse.Namespace) -> int:
     with _Screen() if sys.stdout.isatty() else _Lines() as shown:
         while True:
             runs = progress.of_project(found, args.skills)
+            if not runs:
+                print("no run is recorded: skillbench start")
+                return 0
             shown.update(runs)
             if all(one.open == 0 for one in runs):
                 return 0
-            time.sleep(max(0.2, args.every))
+            time.sleep(args.every)
 
 
 class _Lines:
@@ -81,6 +87,8 @@ def _table(runs: list[Progress]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
+    from ..progress import tokens
+
     table = Table(box=None, pad_edge=False)
     for title in ("Skill", "Recorded", "Open", "Under way", "Arms", "Judgements", "Tokens", "Left"):
         table.add_column(title, justify="left" if title in ("Skill", "Arms", "Judgements") else "right")
@@ -89,5 +97,5 @@ def _table(runs: list[Progress]) -> Table:
         judged = "  ".join(f"{name} {done}/{total}" for name, (done, total) in one.comparisons.items())
         left = "" if not one.open else f"{one.left_ms / 60000:,.0f} min" if one.left_ms else "unknown"
         cells = (one_line(one.skill), str(one.recorded), str(one.open), str(one.under_way), arms, judged)
-        table.add_row(*(Text(cell) for cell in cells), f"{one.tokens:,}", left)
+        table.add_row(*(Text(cell) for cell in cells), tokens(one).removesuffix(" tokens"), left)
     return table

@@ -10,7 +10,7 @@ import os
 import re
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -28,6 +28,8 @@ _REFUSED = re.compile(r"requested permissions? to|[Pp]ermission to use .* (?:has
 class ClaudeCode:
     """Looks through the client's ``projects`` folder."""
 
+    sees_running = True
+
     def __init__(self, config: Path) -> None:
         self.projects = config / "projects"
 
@@ -38,9 +40,16 @@ class ClaudeCode:
 
     def observe(self, labels: Iterable[str], since: str) -> Mapping[str, tuple[Observed, ...]]:
         """Return what is there of each label, earliest first. See `Observer`."""
+        found: dict[str, list[tuple[str, Observed]]] = defaultdict(list)
+        for label, path, modified in self.transcripts(labels, since):
+            transcript = claude_code.read([path], calls=True).transcripts[0]
+            found[label].append((transcript.first_at or "", observed(transcript, time.time() - modified)))
+        return {label: tuple(seen for _, seen in sorted(many, key=lambda one: one[0])) for label, many in found.items()}
+
+    def transcripts(self, labels: Iterable[str], since: str) -> Iterator[tuple[str, Path, float]]:
+        """Yield each transcript of these labels that was written after `since` (UTC text), with when it was."""
         wanted = set(labels)
         oldest = datetime.fromisoformat(since).timestamp() - 60  # clocks of file systems may lag a little
-        found: dict[str, list[tuple[str, Observed]]] = defaultdict(list)
         for path in sorted(self.projects.glob("*/*/subagents/**/agent-*.jsonl")):
             try:
                 modified = path.stat().st_mtime
@@ -49,11 +58,8 @@ class ClaudeCode:
             if modified < oldest:
                 continue
             label = _label_of(path)
-            if label is None or label not in wanted:
-                continue
-            transcript = claude_code.read([path], calls=True).transcripts[0]
-            found[label].append((transcript.first_at or "", observed(transcript, time.time() - modified)))
-        return {label: tuple(seen for _, seen in sorted(many, key=lambda one: one[0])) for label, many in found.items()}
+            if label is not None and label in wanted:
+                yield label, path, modified
 
 
 def _label_of(path: Path) -> str | None:
@@ -76,7 +82,7 @@ def _label_of(path: Path) -> str | None:
 
 def observed(transcript: Transcript, idle: float) -> Observed:
     """Return what a transcript says as an observation; `idle`: seconds since it was last written."""
-    errors = _errors(transcript.path)
+    aside = _aside(transcript.path)
     answered = transcript.final_text is not None and not transcript.failed
     failed = None if answered else (transcript.final_text or "no final message") if transcript.settled else None
     return Observed(
@@ -94,42 +100,85 @@ def observed(transcript: Transcript, idle: float) -> Observed:
         usage_notes=transcript.notes,
         turns=transcript.turns,
         tools=transcript.tool_calls,
-        uses=tuple(_use(call, errors) for call in transcript.calls),
+        uses=tuple(_use(call, aside.errors) for call in transcript.calls),
+        listed=tuple(aside.listed) if aside.listed is not None else None,
+        refused=aside.refused,
         session=transcript.session,
         idle_seconds=idle,
     )
 
 
-def _errors(path: str) -> dict[str, str]:
-    """Return what the client answered to each tool call that ended in an error, by the call's id."""
-    found: dict[str, str] = {}
+class _Aside(msgspec.Struct):
+    """What a transcript says beside what `claude_code` reads.
+
+    `errors`: what the client answered to each tool call that ended in an error, by the call's id. `listed`: the skills
+    that it offered, None where it said nothing of any. `refused`: the last message is one that was declined.
+    """
+
+    errors: dict[str, str] = {}
+    listed: dict[str, None] | None = None
+    refused: bool = False
+
+
+def _aside(path: str) -> _Aside:
+    found = _Aside()
     with open(path, "rb") as file:
         for raw in file:
-            if b'"is_error"' not in raw:
+            if not (
+                b'"is_error"' in raw
+                or b'"skill_listing"' in raw
+                or b'"refusal"' in raw
+                or (found.refused and b'"assistant"' in raw)
+            ):
                 continue
             try:
-                content = msgspec.json.decode(raw, type=_Line).message.content
+                line = msgspec.json.decode(raw, type=_Line)
             except msgspec.DecodeError:
-                continue  # torn, or not a tool's answer: the call then counts as having run
-            for block in content:
-                if block.type == "tool_result" and block.is_error and block.tool_use_id is not None:
-                    found[block.tool_use_id] = bytes(block.content).decode("utf-8", "replace")
+                continue  # torn, or of another kind: a call then counts as having run, and nothing as listed
+            _take(line, found)
     return found
+
+
+def _take(line: _Line, found: _Aside) -> None:
+    content = line.message.content if line.message is not None else ()
+    for block in content if isinstance(content, list) else ():
+        if block.type == "tool_result" and block.is_error and block.tool_use_id is not None:
+            found.errors[block.tool_use_id] = bytes(block.content).decode("utf-8", "replace")
+    if line.type == "assistant" and line.message is not None:
+        found.refused = line.message.stop_reason == "refusal"
+    if line.type == "attachment" and line.attachment is not None and line.attachment.type == "skill_listing":
+        found.listed = (found.listed or {}) | dict.fromkeys(_names(line.attachment))
+
+
+def _names(listing: _Attachment) -> list[str]:
+    """Return the names in a listing; older clients write them only into its text, as ``- name: description``."""
+    if listing.names is not None:
+        return listing.names
+    return re.findall(r"^- ([^\s:]+(?::[^\s:]+)*)(?=: |:?$)", listing.content or "", re.MULTILINE)
 
 
 class _Answer(msgspec.Struct):
     type: str | None = None
     tool_use_id: str | None = None
-    is_error: bool = False
+    is_error: bool | None = None
     content: msgspec.Raw = msgspec.Raw(b"")
 
 
 class _Message(msgspec.Struct):
-    content: list[_Answer] = []
+    content: list[_Answer] | str | None = None
+    stop_reason: str | None = None
+
+
+class _Attachment(msgspec.Struct):
+    type: str | None = None
+    names: list[str] | None = None
+    content: str | None = None
 
 
 class _Line(msgspec.Struct):
-    message: _Message
+    type: str | None = None
+    message: _Message | None = None
+    attachment: _Attachment | None = None
 
 
 def _use(call: ToolCall, errors: Mapping[str, str]) -> ToolUse:

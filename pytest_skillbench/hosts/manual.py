@@ -23,6 +23,8 @@ LIMIT = 64 * 1024 * 1024
 class Manual:
     """Answers that a person handed in for one run."""
 
+    sees_running = False
+
     def __init__(self, run: Path) -> None:
         self.folder = run / FOLDER
 
