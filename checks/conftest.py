@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml  # noqa: F401 - pytester forgets what a run imports, and PyYAML's C half does not bear being loaded twice
 
 from checks.records import CASE, UNGATED, Strips, write_run, write_skill
 

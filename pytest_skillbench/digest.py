@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from .errors import Problem, SkillbenchError
 from .model import PackageDigest, Value
+from .safefile import NotAccepted, Refusal, Rules, Seen, seen_at
+from .safewalk import walk
 
 NOT_PACKAGED = frozenset({".git", "__pycache__", ".DS_Store"})
 MAX_DEPTH = 64
-_CHUNK = 1 << 20
+_RULES = Rules(links="inner", hard_links=True, depth=MAX_DEPTH)
+_INNER = "a link to something inside this folder"
 
 
 class Entry(Value, frozen=True):
@@ -38,38 +40,11 @@ def inventory(root: Path, *, skip: Collection[str] = (), shown: str | None = Non
     and without blocking, and looked at again after reading. Raises SkillbenchError with all problems: a link that
     leaves the tree or leads nowhere, a special file, something unreadable, a file that changed meanwhile.
     """
-    name = str(root) if shown is None else shown
-    real = os.path.realpath(root)
-    entries: list[Entry] = []
-    problems: list[Problem] = []
-    folders: list[tuple[str, int]] = [("", 0)]
-    while folders:
-        folder, depth = folders.pop()
-        try:
-            with os.scandir(os.path.join(real, folder)) as listing:
-                children = sorted(listing, key=lambda child: os.fsencode(child.name))
-        except OSError as error:
-            problems.append(_problem(name, folder, "tree-unreadable", f"can't be read: {error.strerror}"))
-            continue
-        for child in children:
-            if child.name in skip:
-                continue
-            path = f"{folder}/{child.name}" if folder else child.name
-            if child.is_dir(follow_symlinks=False):
-                if depth >= MAX_DEPTH:
-                    problems.append(_problem(name, path, "tree-too-deep", f"more than {MAX_DEPTH} folders deep"))
-                else:
-                    folders.append((path, depth + 1))
-                continue
-            try:
-                entries.append(_entry(real, path, child.is_symlink()))
-            except _Refused as refused:
-                problems.append(_problem(name, path, refused.slug, refused.what, refused.expected))
-            except OSError as error:
-                problems.append(_problem(name, path, "tree-unreadable", f"can't be read: {error.strerror}"))
-    if problems:
-        raise SkillbenchError(*problems)
-    return tuple(sorted(entries, key=lambda entry: os.fsencode(entry.path)))
+    walked = walk(os.path.realpath(root), _RULES, skip=skip)
+    if walked.refusals:
+        name = str(root) if shown is None else shown
+        raise SkillbenchError(*(_problem(name, refusal) for refusal in walked.refusals))
+    return tuple(_entry(seen) for seen in walked.seen)
 
 
 def entry(root: Path, path: str, *, shown: str | None = None) -> Entry:
@@ -77,15 +52,30 @@ def entry(root: Path, path: str, *, shown: str | None = None) -> Entry:
 
     Raises SkillbenchError for a special file, something unreadable, a file that changed meanwhile.
     """
-    real = os.path.realpath(root)
     name = str(root) if shown is None else shown
     try:
-        return _entry(real, path, os.path.islink(os.path.join(real, path)), any_link=True)
-    except _Refused as refused:
-        raise SkillbenchError(_problem(name, path, refused.slug, refused.what, refused.expected)) from None
+        return _entry(seen_at(os.path.realpath(root), path))
+    except NotAccepted as error:
+        raise SkillbenchError(_problem(name, error.refusal)) from None
     except OSError as error:
-        what = f"can't be read: {error.strerror}"
-        raise SkillbenchError(_problem(name, path, "tree-unreadable", what)) from error
+        refusal = Refusal(path=path, kind="unreadable", detail=error.strerror or "")
+        raise SkillbenchError(_problem(name, refusal)) from error
+
+
+def _entry(seen: Seen) -> Entry:
+    return Entry(path=seen.path, sha256=seen.sha256, bytes=seen.bytes, executable=seen.executable, link=seen.link)
+
+
+def _problem(root: str, refusal: Refusal) -> Problem:
+    slug, what, expected = {
+        "special": ("tree-special-file", "not a regular file", "files, folders and inner links only"),
+        "changed": ("tree-changed", "changed while it was read", "nothing that writes here meanwhile"),
+        "link-leaves": ("tree-link-leaves", f'a link that leaves the folder, to "{refusal.detail}"', _INNER),
+        "link-dangling": ("tree-link-dangling", f'a link that leads nowhere, to "{refusal.detail}"', _INNER),
+        "too-deep": ("tree-too-deep", f"more than {refusal.detail} folders deep", None),
+    }.get(refusal.kind, ("tree-unreadable", f"can't be read: {refusal.detail}", None))
+    path = f"{root}/{refusal.path}" if refusal.path else root
+    return Problem(path=path, slug=slug, what=what, expected=expected)
 
 
 def tree_digest(entries: Iterable[Entry]) -> str:
@@ -95,6 +85,18 @@ def tree_digest(entries: Iterable[Entry]) -> str:
         kind = b"\0link" if entry.link is not None else b"\0executable" if entry.executable else b""
         whole.update(os.fsencode(entry.path) + b"\0" + entry.sha256.encode() + kind + b"\n")
     return whole.hexdigest()
+
+
+def files_digest(files: Iterable[tuple[str, str]]) -> str:
+    """Return the tree digest of plain files, each as path and SHA-256 in hex, in the order of the paths' UTF-8 bytes.
+
+    That is the digest of evidence, which knows bytes and neither modes nor links.
+    """
+    # Code points are in the order of their UTF-8 bytes; `fsencode` is for names that are no text.
+    rows = sorted(files)
+    if not all(path.isascii() for path, _ in rows):
+        rows.sort(key=lambda row: os.fsencode(row[0]))
+    return hashlib.sha256(os.fsencode("".join([f"{path}\0{sha256}\n" for path, sha256 in rows]))).hexdigest()
 
 
 def package(root: Path) -> PackageDigest:
@@ -127,57 +129,3 @@ def suite_digest(cases: Iterable[tuple[str, str, str | None]]) -> str:
     for name, case, world in sorted(cases, key=lambda row: row[0]):
         whole.update(f"{name}\0{case}\0{world or '-'}\n".encode())
     return whole.hexdigest()
-
-
-class _Refused(Exception):  # noqa: N818  # never leaves this module
-    def __init__(self, slug: str, what: str, expected: str) -> None:
-        super().__init__(what)
-        self.slug, self.what, self.expected = slug, what, expected
-
-
-def _problem(root: str, path: str, slug: str, what: str, expected: str | None = None) -> Problem:
-    return Problem(path=f"{root}/{path}" if path else root, slug=slug, what=what, expected=expected)
-
-
-def _entry(root: str, path: str, is_link: bool, *, any_link: bool = False) -> Entry:
-    place = os.path.join(root, path)
-    if is_link:
-        target = os.readlink(place)
-        if not any_link:
-            _check_link(root, path, target)
-        raw = os.fsencode(target)
-        digest = hashlib.sha256(raw).hexdigest()
-        return Entry(path=path, sha256=digest, bytes=len(raw), executable=False, link=target)
-    before = os.lstat(place)
-    if not stat.S_ISREG(before.st_mode):
-        raise _Refused("tree-special-file", "not a regular file", "files, folders and inner links only")
-    fd = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-    with open(fd, "rb", buffering=0) as file:
-        opened = os.fstat(fd)
-        digest_, size = hashlib.sha256(), 0
-        while chunk := file.read(_CHUNK):
-            digest_.update(chunk)
-            size += len(chunk)
-        after = os.fstat(fd)
-    if _identity(before) != _identity(opened) or _identity(opened) != _identity(after) or size != after.st_size:
-        raise _Refused("tree-changed", "changed while it was read", "nothing that writes here meanwhile")
-    executable = bool(after.st_mode & stat.S_IXUSR)
-    return Entry(path=path, sha256=digest_.hexdigest(), bytes=size, executable=executable, link=None)
-
-
-def _identity(status: os.stat_result) -> tuple[int, ...]:
-    return status.st_dev, status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns
-
-
-def _check_link(root: str, path: str, target: str) -> None:
-    """Refuse a link that leaves the tree as it is written, or by way of other links, or that leads nowhere."""
-    expected = "a link to something inside this folder"
-    written = os.path.normpath(os.path.join(os.path.dirname(path), target))
-    if os.path.isabs(target) or written == ".." or written.startswith("../"):
-        raise _Refused("tree-link-leaves", f'a link that leaves the folder, to "{target}"', expected)
-    try:
-        real = os.path.realpath(os.path.join(root, path), strict=True)
-    except OSError:
-        raise _Refused("tree-link-dangling", f'a link that leads nowhere, to "{target}"', expected) from None
-    if real != root and not real.startswith(root.rstrip("/") + "/"):
-        raise _Refused("tree-link-leaves", f'a link that leaves the folder, to "{target}"', expected)

@@ -9,6 +9,8 @@ The tree::
     ├── SettingsError          a skillbench.yaml that does not parse
     ├── FormatError            a JSON file of ours that is not closed, typed, unique and finite
     ├── TranscriptError        a transcript that can't be read at all
+    ├── QualityError           a quality receipt that can't be recorded or read; a code and nothing else
+    ├── EvidenceError          frozen evidence that is not what its format, its digests or its limits say
     └── GitError               a git repository that can't be asked, or does not know its default branch
 
 Core: imports nothing of ours but `text`.
@@ -90,5 +92,26 @@ class TranscriptError(SkillbenchError):
     """A transcript that can't be read at all."""
 
 
+class QualityError(SkillbenchError):
+    """A quality receipt that can't be recorded or read. `code` is all it says: nothing of the input, no path."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(Problem(path="quality", slug=code, what=code))
+        self.code = code
+
+
 class GitError(SkillbenchError):
     """A git repository that can't be asked: no program, a broken or partial repository, an unknown default branch."""
+
+
+class EvidenceError(SkillbenchError):
+    """Frozen evidence, or input to it, that is not what its format, its digests or its limits say.
+
+    `first` is the problem that was found first and `message` its exact text, as the format of evidence names it; the
+    file, the place and what was expected are in `problems`.
+    """
+
+    def __init__(self, *problems: Problem) -> None:
+        super().__init__(*problems)
+        self.first = problems[0]
+        self.message = self.first.what

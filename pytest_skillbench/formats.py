@@ -17,6 +17,7 @@ import msgspec
 from .errors import FormatError, Problem
 from .model import (
     ArmRecord,
+    FrozenEvidence,
     HistoryLine,
     JudgementRecord,
     Narrative,
@@ -34,6 +35,7 @@ FORMATS: dict[str, type[Record]] = {
     "judgement": JudgementRecord,
     "narrative": Narrative,
     "history": HistoryLine,
+    "evidence": FrozenEvidence,
     "settings": Settings,
 }
 

@@ -53,6 +53,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="fail the case and rule nodes of a run whose skill, case or fixture has changed since (STALE)",
     )
+    group.addoption(
+        "--skillbench-evidence",
+        action="append",
+        metavar="DIR",
+        help="collect the graded criteria of the frozen benchmark in DIR, each as a node (may be given several times)",
+    )
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -81,7 +87,11 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Under ``--skillbench``, register the half that works."""
+    """Under ``--skillbench``, register the half that works; likewise for evidence."""
+    if config.option.skillbench_evidence:
+        from .evidence_nodes import session_of
+
+        config.pluginmanager.register(session_of(config, config.option.skillbench_evidence), "skillbench-evidence")
     if not config.option.skillbench:
         for name in _DEPENDENT:
             if getattr(config.option, f"skillbench_{name.replace('-', '_')}"):

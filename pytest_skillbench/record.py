@@ -10,7 +10,7 @@ import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from .errors import FormatError, Problem, SkillbenchError, in_order
 from .files import read_bounded
@@ -19,6 +19,7 @@ from .model import (
     ArmName,
     ArmRecord,
     ComparisonName,
+    FrozenEvidence,
     JudgementRecord,
     Narrative,
     Plan,
@@ -33,6 +34,8 @@ TEXT_LIMIT = 64 * 1024 * 1024
 
 ArmKey: TypeAlias = tuple[str, int, ArmName]
 JudgementKey: TypeAlias = tuple[str, int, ComparisonName, Seat]
+
+N = TypeVar("N", Narrative, FrozenEvidence)
 
 SEATS: tuple[Seat, ...] = (1, 2, 3, "swap")
 
@@ -61,6 +64,7 @@ class RunRecord(Value, frozen=True):
     judgements: dict[JudgementKey, JudgementRecord]
     unusable: dict[str, str]
     narrative: Narrative | None
+    evidence: FrozenEvidence | None
     problems: tuple[Problem, ...]
 
     def output(self, case: str, trial: int, arm: ArmName) -> str | None:
@@ -151,7 +155,8 @@ class _Loader:
                         judgements[judgement_key] = judgement
         self._foreign("judgements", present, {f"{judgement_stem(*key)}.json" for key in self._judgement_keys()})
 
-        narrative = self._narrative()
+        narrative = self._of_this_run("narrative.json", Narrative)
+        evidence = self._of_this_run("evidence.json", FrozenEvidence)
         return RunRecord(
             folder=self.folder,
             shown=self.shown,
@@ -160,6 +165,7 @@ class _Loader:
             judgements=judgements,
             unusable=self.unusable,
             narrative=narrative,
+            evidence=evidence,
             problems=in_order(self.problems),
         )
 
@@ -234,20 +240,21 @@ class _Loader:
         self.problems.append(Problem(path=f"{self.shown}/{name}", slug="record-output", what=what))
         self.unusable[stem] = f"{name}: {what}"
 
-    def _narrative(self) -> Narrative | None:
-        shown = f"{self.shown}/narrative.json"
+    def _of_this_run(self, name: str, record: type[N]) -> N | None:
+        """Return what stands in one of the record's own files; None where it is not there, not usable or another's."""
+        shown = f"{self.shown}/{name}"
         try:
-            narrative = decode(read_bounded(self.folder / "narrative.json", JSON_LIMIT, shown), Narrative, shown)
+            found = decode(read_bounded(self.folder / name, JSON_LIMIT, shown), record, shown)
         except FileNotFoundError:
             return None
         except SkillbenchError as error:
             self.problems.extend(error.problems)
             return None
-        if narrative.run_id != self.plan.run_id:
-            what = f'written for run "{narrative.run_id}"; it is not shown'
+        if found.run_id != self.plan.run_id:
+            what = f'written for run "{found.run_id}"; it is not shown'
             self.problems.append(Problem(path=shown, slug="record-mismatch", what=what, severity="warning"))
             return None
-        return narrative
+        return found
 
 
 def _short(problem: Problem) -> str:

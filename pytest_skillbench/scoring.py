@@ -124,6 +124,7 @@ def _write(tree: Tree, scored: Sequence[Scored], prices: PriceTable) -> Written:
             item.record,
             item.record.narrative,
             meta,
+            evidence=item.record.evidence,
             run_link=os.path.relpath(item.record.folder, project.reports),
         )
         path = project.reports / f"{skill.name}.html"

@@ -27,6 +27,8 @@ COMMANDS = {
     "clean": "remove worlds and materializations of ended runs",
     "install": "put the benchmark skill and its agents into a project",
     "doctor": "look at what a run needs and what is there",
+    "evidence": "freeze a suite, import graded runs, and compare them",
+    "quality": "record quality receipts of exact skill revisions, and read them",
     "schema": "print the JSON Schema of a file format",
 }
 

@@ -224,6 +224,24 @@ class JudgementRecord(Record, frozen=True):
     usage_notes: tuple[str, ...]
 
 
+class FrozenEvidence(Record, frozen=True):
+    """``evidence.json``: the freeze that this run was exported as, and what `compare` said of it then.
+
+    `name` is the freeze's folder without the way to it; `runs` of `expected_runs` were imported.
+    """
+
+    schema_version: VERSION_1
+    run_id: RunId
+    name: str
+    suite: str
+    benchmark_sha256: Sha256
+    cases: Count
+    runs: Count
+    expected_runs: Count
+    observed_treatment_result: Literal["pass", "fail", "blocked", "not-run"]
+    comparison_status: Literal["complete", "incomplete"]
+
+
 class NarrativeEvidence(Record, frozen=True):
     """Either ``{"value", "is"}`` or ``{"quote", "from"}``; `formats` refuses any other mix."""
 

@@ -164,6 +164,16 @@ class CaseView(Value, frozen=True):
     rationales: tuple[Rationale, ...]
 
 
+class Frozen(Value, frozen=True):
+    """The freeze that a run was exported as: its folder's name, its digest, and its state in words."""
+
+    name: str
+    digest: str
+    runs: str
+    result: str
+    comparison: str
+
+
 class SkillPage(Value, frozen=True):
     """A skill's report."""
 
@@ -185,6 +195,7 @@ class SkillPage(Value, frozen=True):
     columns: tuple[str, ...]
     legend: str
     cases: tuple[CaseView, ...]
+    frozen: Frozen | None
     problems: tuple[str, ...]
     notes: tuple[str, ...]
     program: str

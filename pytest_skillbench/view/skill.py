@@ -11,6 +11,7 @@ import msgspec
 
 from ..model import (
     CaseResult,
+    FrozenEvidence,
     HistoryLine,
     Narrative,
     RunMeta,
@@ -19,6 +20,7 @@ from ..model import (
 from .case import case_view, shown_rationales
 from .cost import cost_table
 from .evidence import Context, Texts, needs_look
+from .frozen import frozen
 from .header import badge, base_name, branch_name, digests, facts, jumps, resting_on
 from .headline import headline
 from .narrative import Checked, check
@@ -42,11 +44,13 @@ def skill_page(
     narrative: Narrative | None,
     meta: RunMeta,
     run_link: str = "",
+    evidence: FrozenEvidence | None = None,
 ) -> SkillPage:
     """Return the report of a run.
 
     `history`: oldest first, the run's own line included. `texts`: the run's whole texts, read as they are needed.
     `run_link`: the run record's folder as seen from the report file, not encoded; empty means ``<skill>.run``.
+    `evidence`: the freeze that the run was exported as, None where it was not.
     """
     plan = result.plan
     context = Context(
@@ -81,6 +85,7 @@ def skill_page(
         columns=("Efficacy: new vs no skill", _regression_column(result)),
         legend=_legend(result),
         cases=tuple(_with_narrative(case, result, context, checked) for case in result.cases),
+        frozen=frozen(evidence),
         problems=tuple(brief(text, 400) for text in result.problems[:_LISTED]),
         notes=(*_overflow(result), *checked.notes),
         program=brief(meta.program, 100),
