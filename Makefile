@@ -4,38 +4,57 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+RUN := $(BIN)/
+RUN_READY := $(VENV)/run.stamp
+TEST_READY := $(VENV)/test.stamp
 OLDEST := .venv-oldest
 UV := $(shell command -v uv 2>/dev/null)
 DEMO := build/demo
+ARGUMENTS := --ignore=checks/host
 
-.PHONY: demo test lint types unit host oldest bench picture clean
+# `nix develop` brings every tool along: nothing is made, and those on the PATH are used.
+ifdef SKILLBENCH_SHELL
+RUN :=
+RUN_READY :=
+TEST_READY :=
+endif
 
-demo: $(VENV)/run.stamp  ## score the recorded example runs: verdicts and the report's path
-	@$(BIN)/python checks/demo.py $(DEMO)
+.PHONY: demo test lint types unit host oldest bench picture nix clean
+
+demo: $(RUN_READY)  ## score the recorded example runs: verdicts and the report's path
+	@$(RUN)python checks/demo.py $(DEMO)
 
 test: lint types unit host oldest  ## everything
 
-lint: $(VENV)/test.stamp
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+lint: $(TEST_READY)
+	$(RUN)ruff check .
+	$(RUN)ruff format --check .
 
-types: $(VENV)/test.stamp
-	$(BIN)/mypy
+types: $(TEST_READY)
+	$(RUN)mypy
 
-unit: $(VENV)/test.stamp
-	$(BIN)/pytest -n auto -q --ignore=checks/host
+unit: $(TEST_READY)
+	$(RUN)pytest -n auto -q $(ARGUMENTS)
 
-host: $(VENV)/test.stamp  ## the run in a real agent client against a scripted model; by itself, since it watches the clock
-	$(BIN)/pytest -q checks/host
+host: $(TEST_READY)  ## the run in a real agent client against a scripted model; by itself, since it watches the clock
+	$(RUN)pytest -q checks/host
 
+ifdef SKILLBENCH_SHELL
+oldest:
+	@echo "oldest: left out, since this shell has one pytest; outside of it make installs the oldest"
+else
 oldest: $(OLDEST)/test.stamp  ## the plugin on the oldest pytest that we support
 	$(OLDEST)/bin/pytest -n auto -q checks/test_plugin*.py
+endif
 
-bench: $(VENV)/test.stamp  ## ratios, measured side by side in one run
-	$(BIN)/python -m checks.bench
+bench: $(TEST_READY)  ## ratios, measured side by side in one run
+	$(RUN)python -m checks.bench
 
-picture: $(VENV)/test.stamp  ## remake the README's picture of the report
-	$(BIN)/python -m checks.picture
+picture: $(TEST_READY)  ## remake the README's picture of the report
+	$(RUN)python -m checks.picture
+
+nix:  ## the flake, its packages and its checks, against a stand-in for nixpkgs (Debian)
+	checks/nix/run
 
 # What a user gets: the package and its dependencies.
 $(VENV)/run.stamp: pyproject.toml

@@ -20,7 +20,7 @@ from typing import cast
 import pytest
 
 from checks.golden import arms, figures, judges, roles, transcripts
-from checks.golden.neutral import Neutral
+from checks.golden.neutral import Neutral, encoded
 from checks.golden.sources import final_files
 from checks.host.lab import Lab
 from pytest_skillbench import prompts
@@ -189,8 +189,7 @@ def test_machine_and_day_are_replaced_alike_everywhere(tmp_path: Path) -> None:
     assert neutral.text(text) == (
         "/tmp/sb-1/x /home/dev/courier/a 20261126T091502Z-0a1b2c 2026-11-26T09:15:07.250Z 2026-01-01T00:00:00Z"
     )
-    encoded = str(tmp_path / "work").replace("/", "-").replace("_", "-")
-    assert neutral.text(f"projects/{encoded}/") == "projects/-home-dev-courier/"
+    assert neutral.text(f"projects/{encoded(str(tmp_path / 'work'))}/") == "projects/-home-dev-courier/"
     assert neutral.text('"sentAtMs":1803895200000') == f'"sentAtMs":{round(wanted.timestamp() * 1000)}'
     with pytest.raises(ValueError, match="of this machine"):
         neutral.text(f"see {tmp_path}/server/log")

@@ -15,6 +15,7 @@ from pytest_skillbench.model import (
     Comparison,
     Finding,
     JudgementRecord,
+    Seat,
     TrialResult,
 )
 from pytest_skillbench.record import ArmKey, JudgementKey, RunRecord, load
@@ -175,11 +176,11 @@ def test_identical_is_a_tie_only_if_it_is_true(record: RunRecord) -> None:
         ({2: "B", 3: None}, "INVALID"),
     ],
 )
-def test_a_panel_votes(record: RunRecord, panel: dict[int, str | None], expected: str) -> None:
+def test_a_panel_votes(record: RunRecord, panel: dict[Seat, str | None], expected: str) -> None:
     """Majority of three, none is a tie, an open seat that could decide leaves the trial INVALID. Seat 1 says WIN."""
     order = record.judgements[FIRST].order
     for seat, winner in panel.items():
-        label = winner if order == "new-first" or winner in (None, "TIE") else {"A": "B", "B": "A"}[winner]
+        label = winner if order == "new-first" or winner in (None, "TIE") else "B" if winner == "A" else "A"
         record = with_judgement(record, ("one", 1, "efficacy", seat), winner=label)
     assert outcome(record).outcome == expected
 

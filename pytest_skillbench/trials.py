@@ -28,7 +28,8 @@ from .record import RunRecord, judgement_stem
 
 Judged: TypeAlias = Literal["WIN", "TIE", "LOSS"]
 
-SEATS_AFTER_FIRST: tuple[Seat, ...] = ("swap", 2, 3)
+PANEL: tuple[Seat, ...] = (2, 3)
+SEATS_AFTER_FIRST: tuple[Seat, ...] = ("swap", *PANEL)
 
 
 class _InvalidError(Exception):
@@ -179,13 +180,13 @@ def _combine(
         first = "TIE" if inconsistent else first
     asked = [
         seat
-        for seat in (2, 3)
+        for seat in PANEL
         if (case.name, trial, comparison.name, seat) in record.judgements
         or judgement_stem(case.name, trial, comparison.name, seat) in record.unusable
     ]
     if not asked:
         return first, inconsistent
-    panel = [first, *(outcome for seat, outcome in seats.items() if seat in (2, 3))]
+    panel = [first, *(outcome for seat, outcome in seats.items() if seat in PANEL)]
     winner, count = Counter(panel).most_common(1)[0]
     if count >= 2:
         return winner, inconsistent

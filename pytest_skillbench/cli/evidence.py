@@ -182,7 +182,7 @@ def _pair_rows(said: Comparison) -> list[list[str]]:
 
 
 def _pair_row(pair: Pair) -> list[str]:
-    changes = [criterion.change for criterion in pair.criteria]
+    changes: list[str] = [criterion.change for criterion in pair.criteria]
     in_time = {None: "—", True: "yes", False: "no"}
     budget = pair.reported_budget
     return [

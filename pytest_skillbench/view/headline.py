@@ -74,7 +74,8 @@ def case_line(comparisons: tuple[CaseComparison, ...]) -> str | None:
     Only cases that need a look (a fail, a missing piece, a flagged loss) get a sentence.
     """
     by_name = {c.comparison: c for c in comparisons}
-    parts = [text for key in ("regression", "efficacy") if (found := by_name.get(key)) and (text := _case_part(found))]
+    names: tuple[ComparisonName, ...] = ("regression", "efficacy")
+    parts = [text for name in names if (found := by_name.get(name)) and (text := _case_part(found))]
     return capital("; ".join(parts)) + "." if parts else None
 
 
