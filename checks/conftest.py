@@ -6,8 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import yaml  # noqa: F401 - pytester forgets what a run imports, and PyYAML's C half does not bear being loaded twice
 
+# pytester forgets what a run imports, so that what is loaded late would be loaded twice: neither PyYAML's C half nor
+# msgspec's records bear that.
+import yaml  # noqa: F401
+
+import pytest_skillbench.scorecard.evaluate
+import pytest_skillbench.scorecard.past
+import pytest_skillbench.scoring
+import pytest_skillbench.view  # noqa: F401
 from checks.records import CASE, UNGATED, Strips, write_run, write_skill
 
 pytest_plugins = ["pytester"]

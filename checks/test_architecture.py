@@ -14,7 +14,7 @@ import pytest_skillbench
 PACKAGE = Path(pytest_skillbench.__file__).parent
 
 #: The pytest face, and the only modules that may know that pytest exists.
-PYTEST_FACE = {"plugin", "session", "nodes", "terminal", "hookspecs", "evidence_nodes"}
+PYTEST_FACE = {"plugin", "session", "nodes", "terminal", "hookspecs", "evidence_nodes", "scorecard_nodes"}
 FACES = PYTEST_FACE | {"cli", "__main__"}
 #: Pure: no clock, no randomness, no environment, no files but what they are handed.
 PURE = {

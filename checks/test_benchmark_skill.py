@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pytest_skillbench import casefile, formats, settings
+from pytest_skillbench import casefile, formats, install, settings
 from pytest_skillbench.model import Narrative, Settings
 
 SKILL = Path(__file__).resolve().parent.parent / "skills" / "benchmark-skill"
@@ -43,7 +43,7 @@ def test_it_is_only_run_deliberately() -> None:
     matter = front_matter(SKILL / "SKILL.md")
     assert matter["name"] == "benchmark-skill" == SKILL.name
     assert matter["disable-model-invocation"] is True
-    assert matter["argument-hint"] == "[skill …]"
+    assert matter["argument-hint"] == "[--scorecard] [skill …]"
     assert len(str(matter["description"])) < 300
     openai = yaml.safe_load((SKILL / "agents/openai.yaml").read_text())
     assert openai["policy"] == {"allow_implicit_invocation": False}
@@ -52,10 +52,12 @@ def test_it_is_only_run_deliberately() -> None:
 def test_its_permissions_cover_its_agents() -> None:
     """Whatever tool an arm or a judge has is among those that the skill allows, so that no question stops a run."""
     allowed = set(re.split(r",\s*", str(front_matter(SKILL / "SKILL.md")["allowed-tools"])))
-    for name in ("skillbench-arm", "skillbench-judge"):
+    for name in install.AGENTS:
         tools = set(re.split(r",\s*", str(front_matter(SKILL / f"agents/{name}.md")["tools"])))
         assert tools <= allowed
-        assert not tools & {"Skill", "Agent", "Task", "WebFetch", "WebSearch"}
+        assert not tools & {"Agent", "Task", "WebFetch", "WebSearch"}
+        # Only a probe is offered skills, and it can change nothing.
+        assert tools == {"Skill", "Read"} if name == "skillbench-probe" else "Skill" not in tools
     assert {"Bash", "Agent", "Write"} <= allowed
 
 
@@ -80,7 +82,7 @@ def test_every_link_leads_somewhere() -> None:
 
 def test_the_agents_say_nothing_of_a_benchmark() -> None:
     """What an arm or a judge is told before its task must not give the experiment away, nor favour any output."""
-    for name in ("skillbench-arm", "skillbench-judge"):
+    for name in install.AGENTS:
         text = (SKILL / f"agents/{name}.md").read_text()
         body = text.split("---\n", 2)[2]
         assert not re.search(r"bench|skill|test|baseline|experiment|evaluat|compar(?!e two)", body, re.IGNORECASE), name
@@ -116,7 +118,7 @@ def test_every_setting_is_described_with_its_default(tmp_path: Path) -> None:
     for key, default in rows.items():
         file = tmp_path / f"{key}.yaml"
         file.write_text(f"{key}: {default}\n")
-        assert settings.load(file, key, Settings(), repo=key == "skills_root") == Settings(), key
+        assert settings.load(file, key, Settings(), repo=key.endswith("_root")) == Settings(), key
 
 
 def test_the_example_narrative_is_one() -> None:

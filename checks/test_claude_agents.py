@@ -128,3 +128,46 @@ def test_starts_of_one_label_are_all_seen(tmp_path: Path) -> None:
 def test_nothing_there_is_nothing_seen(tmp_path: Path) -> None:
     """No client, no projects folder: no error."""
     assert ClaudeCode(tmp_path / "none").observe([LABEL], SINCE) == {}
+
+
+def listing(**more: Any) -> dict[str, Any]:
+    """Return the client's line that offers skills to a subagent."""
+    return {"type": "attachment", "attachment": {"type": "skill_listing", **more}}
+
+
+def test_the_skills_on_offer_are_seen(tmp_path: Path) -> None:
+    """By the client's own list of names, else by its text; later listings add to it; none at all is not known."""
+    text = "- tidy: Tidies: all of it.\n- p:bake: Bakes.\nTRIGGER - when: asked\n- mute\n"
+    for name, lines in {
+        "named": (listing(names=["tidy", "p:bake"], content="- other: x"), listing(names=["late"])),
+        "told": (listing(content=text),),
+        "none": (listing(names=[]),),
+        "silent": (),
+        "broken": (listing(names=[1, {}]), {"type": "attachment", "attachment": "skill_listing"}),
+    }.items():
+        write(tmp_path, name, *lines, assistant(1, {"type": "text", "text": "- fake: x"}), label=f"7f3a9c.{name:0<8}")
+    labels = [f"7f3a9c.{name:0<8}" for name in ("named", "told", "none", "silent", "broken")]
+    found = {}
+    for number, label in enumerate(labels):
+        file = tmp_path / f"projects/-home-dev/s1/subagents/agent-{label[7:].rstrip('0')}.meta.json"
+        file.write_text(json.dumps({"description": f"[skillbench job 7f3a9c.0000000{number}]"}))
+        (seen,) = ClaudeCode(tmp_path).observe([f"7f3a9c.0000000{number}"], SINCE).values()
+        found[label[7:].rstrip("0")] = seen[0].listed
+    assert found == {
+        "named": ("tidy", "p:bake", "late"),
+        "told": ("tidy", "p:bake", "mute"),
+        "none": (),
+        "silent": None,
+        "broken": None,
+    }
+
+
+def test_a_refusal_is_told_from_an_answer(tmp_path: Path) -> None:
+    """By how the last message stopped; one that the client asked for again and got is an answer."""
+    said = {"type": "text", "text": "I can"}
+    write(tmp_path, "a1", assistant(1, said, stop="refusal"))
+    (seen,) = ClaudeCode(tmp_path).observe([LABEL], SINCE)[LABEL]
+    assert (seen.settled, seen.refused) == (True, True)
+    write(tmp_path, "a1", assistant(1, said, stop="refusal"), assistant(2, {"type": "text", "text": "a refusal: no"}))
+    (seen,) = ClaudeCode(tmp_path).observe([LABEL], SINCE)[LABEL]
+    assert (seen.refused, seen.final_text) == (False, "a refusal: no")

@@ -19,7 +19,7 @@ from .repos import Repo
 
 CASE = "---\ndescription: one\n---\n## Prompt\nDo it.\n## Soft criteria\n- done\n"
 TEXT = "---\nname: code-review\ndescription: reviews\n---\nReview.\n"
-AGENTS = {"skillbench-arm": "skillbench-arm", "skillbench-judge": "skillbench-judge"}
+AGENTS = {name: name for name in install.AGENTS}
 
 
 @pytest.fixture
@@ -329,4 +329,4 @@ def test_the_command_tells_and_exits(repo: Repo, environ: dict[str, str], tmp_pa
 
 def test_it_offers_what_others_ask_it_for() -> None:
     """The names that `start` and `next` import are there."""
-    assert set(doctor.__all__) == {"Check", "agent_names", "copies", "examine", "preflight"}
+    assert set(doctor.__all__) == {"Check", "agent_names", "copies", "examine", "fresh_agent", "preflight"}

@@ -67,7 +67,7 @@ def test_claude_code_finds_its_agents_where_it_looks(tmp_path: Path) -> None:
     """Agent definitions stand in .claude/agents under the names that jobs ask for; other clients get none there."""
     install.install(tmp_path, "claude")
     install.install(tmp_path, "agents")
-    assert sorted(os.listdir(tmp_path / ".claude/agents")) == ["skillbench-arm.md", "skillbench-judge.md"]
+    assert sorted(os.listdir(tmp_path / ".claude/agents")) == [f"{name}.md" for name in install.AGENTS]
     assert not (tmp_path / ".agents/agents").exists()
 
 

@@ -22,7 +22,7 @@ from .record import RunRecord, load
 from .runstate import Attempt, RunState, end, read_state, under_way
 from .turns import LOCK_SECONDS, Circumstances, Patience, Step, StepState, Turn
 
-__all__ = ["LOCK_SECONDS", "Patience", "Step", "StepState", "step"]
+__all__ = ["LOCK_SECONDS", "Patience", "Step", "StepState", "step", "take"]
 
 
 def step(
@@ -38,12 +38,7 @@ def step(
     answer_limit: int = 1_000_000,
     agents: Mapping[str, str] | None = None,
 ) -> Step:
-    """Take one turn of the run recorded in `folder`.
-
-    The other arguments are those of `Circumstances`. Raises SkillbenchError where the record can't be used.
-    """
-    from filelock import FileLock
-
+    """Take one turn of the run recorded in `folder`, with `Circumstances` of these arguments. See `take`."""
     given = Circumstances(
         observer=observer,
         now=now,
@@ -54,6 +49,16 @@ def step(
         answer_limit=answer_limit,
         agents=agents or {},
     )
+    return take(project, folder, given)
+
+
+def take(project: Project, folder: Path, given: Circumstances) -> Step:
+    """Take one turn of the run recorded in `folder`.
+
+    Raises SkillbenchError where the record can't be used, FileNotFoundError where there is none.
+    """
+    from filelock import FileLock
+
     with FileLock(folder / ".lock", timeout=LOCK_SECONDS):
         record = load(folder, project.relative(folder))
         if record is None:

@@ -21,8 +21,6 @@ looks like a file's. A name that is not there was a slip, and showed nothing.
 
 from __future__ import annotations
 
-import fnmatch
-import posixpath
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -34,7 +32,7 @@ from .model import ArmName, Audit, Finding, Value
 from .observed import ToolUse
 from .text import one_line
 from .tools import Used, used
-from .touch import Touch, absolute
+from .touch import Touch, covers, fits, inside, inside_pattern, parts_of, real
 
 MAX_FINDINGS = 40
 _EVIDENCE = 300
@@ -45,10 +43,8 @@ _SYSTEM = re.compile(
     r"/(?:usr|bin|sbin|lib|lib32|lib64|libx32|etc|dev|proc|sys|opt|nix|run|snap|boot|var/lib|var/cache|System|Library"
     r"|Applications)(?:/|\Z)|/\Z"
 )
-_DEVICE = re.compile(r"/dev/(?:null|zero|full|u?random|tty|std(?:in|out|err)|fd/\d+)\Z")
-# What macOS calls by two names.
-_PRIVATE = re.compile(r"\A/private(?=/(?:tmp|var|etc)(?:/|\Z))")
-_BRACES = re.compile(r"\{[^{}]*,[^{}]*\}")
+#: Where writing leaves nothing behind.
+DEVICE = re.compile(r"/dev/(?:null|zero|full|u?random|tty|std(?:in|out|err)|fd/\d+)\Z")
 
 
 class Places(Value, frozen=True):
@@ -135,16 +131,16 @@ class _Auditor:
             self._find("contaminated", "called the skill under test by its name", evidence)
 
     def _touched(self, touch: Touch, call: Used, error: bool, evidence: str) -> None:
-        parts = self._parts(self._real(touch.path))
+        parts = self._parts(real(touch.path, self.places.aliases))
         if self.skill_file is not None and touch.reads and not (error and call.atomic):
-            self.loaded = self.loaded or _covers(parts, self.skill_file, touch)
-        if any(_inside(parts, own) for own in self.own) or self._is_slip(touch, parts, error):
+            self.loaded = self.loaded or covers(parts, self.skill_file, touch)
+        if any(inside(parts, own) for own in self.own) or self._is_slip(touch, parts, error):
             return
         zone = self._zone(parts, touch)
         shown = one_line("/" + "/".join(parts).replace(UNKNOWN, "…"), 200)
         verb = "wrote" if touch.writes else "searched" if touch.deep else "opened" if touch.reads else "touched"
         if zone is None:
-            system = _DEVICE.match(touch.path) if touch.writes else _SYSTEM.match("/" + "/".join(parts))
+            system = DEVICE.match(touch.path) if touch.writes else _SYSTEM.match("/" + "/".join(parts))
             if touch.sure and not system:
                 self._find("left-world", f"{verb} {shown}", evidence)
         elif error and call.atomic:
@@ -154,28 +150,28 @@ class _Auditor:
             of_skill = zone == "an installed copy of the skill" or name in parts or parts[-1:] == ("SKILL.md",)
             self.touched_skill = self.touched_skill or of_skill or (touch.deep and touch.reads)
             places = [self.root, *(place for _, place in self.zones)]
-            inside = "in" if any(_inside_pattern(parts, place) for place in places) else "down into"
-            self._find("contaminated", f"{verb} {shown}, {inside} {zone}", evidence)
+            where = "in" if any(inside_pattern(parts, place) for place in places) else "down into"
+            self._find("contaminated", f"{verb} {shown}, {where} {zone}", evidence)
 
     def _zone(self, parts: tuple[str, ...], touch: Touch) -> Zone | None:
         """Return what the path lies in, or leads down into, that no arm may touch; None for any other place."""
         for zone, place in self.zones:
-            if _covers(parts, place, touch) or _inside_pattern(parts, place):
+            if covers(parts, place, touch) or inside_pattern(parts, place):
                 return zone
-        in_root = len(parts) > len(self.root) and _inside_pattern(parts, self.root)
+        in_root = len(parts) > len(self.root) and inside_pattern(parts, self.root)
         # One level below the root are the others' folders.
-        if in_root or _covers(parts, (*self.root, UNKNOWN), touch):
+        if in_root or covers(parts, (*self.root, UNKNOWN), touch):
             return "another world, skill or brief"
         return None
 
     def _is_slip(self, touch: Touch, parts: tuple[str, ...], error: bool) -> bool:
         """Return whether a relative name meant nothing that is there (see the module's rules)."""
         cwd = self._parts(Path(self.cwd))
-        if not touch.bare or touch.writes or not _inside(parts, cwd) or len(parts) == len(cwd):
+        if not touch.bare or touch.writes or not inside(parts, cwd) or len(parts) == len(cwd):
             return False
         first = parts[len(cwd)]
         if self.places.names is not None:
-            return not any(_fits(name, first) for name in self.places.names)
+            return not any(fits(name, first) for name in self.places.names)
         return error or not (len(parts) > len(cwd) + 1 or re.search(r"[.*?\[]", first))
 
     # -- findings ------------------------------------------------------------------------------------------------------
@@ -203,54 +199,5 @@ class _Auditor:
         loaded = self.touched_skill if self.arm == "no-skill" else self.loaded
         return Audit(skill_loaded=loaded, findings=tuple(found))
 
-    # -- paths ---------------------------------------------------------------------------------------------------------
-
-    def _real(self, path: str) -> str:
-        """Return a path in the spelling that is used here, as far as the aliases say."""
-        for other, real in self.places.aliases:
-            if path == other or path.startswith(other + "/"):
-                path = absolute(real + path[len(other) :], None) or path
-        return _PRIVATE.sub("", path)
-
     def _parts(self, path: Path | str) -> tuple[str, ...]:
-        text = self._real(posixpath.normpath(str(path)))
-        return tuple(part for part in text.split("/") if part)
-
-
-def _inside(parts: tuple[str, ...], place: tuple[str, ...]) -> bool:
-    """Return whether a path is `place` or lies in it, letter by letter."""
-    return parts[: len(place)] == place
-
-
-def _inside_pattern(parts: tuple[str, ...], place: tuple[str, ...]) -> bool:
-    """Return whether a path, perhaps with glob marks, is or lies in `place`, or may."""
-    for number, name in enumerate(place):
-        if number >= len(parts):
-            return False
-        if parts[number] == "**":
-            return True
-        if not _fits(name, parts[number]):
-            return False
-    return True
-
-
-def _covers(parts: tuple[str, ...], place: tuple[str, ...], touch: Touch) -> bool:
-    """Return whether touching `parts` touches `place` itself: it is that, or a search from above goes down into it."""
-    if len(parts) >= len(place):
-        return len(parts) == len(place) and _inside_pattern(parts, place)
-    if not _inside_pattern(parts, place[: len(parts)]):
-        return False
-    return "**" in parts or (touch.deep and (touch.depth is None or touch.depth > len(place) - len(parts)))
-
-
-def _fits(name: str, pattern: str) -> bool:
-    """Return whether a shell would take `pattern` for `name`. What is wholly unknown fits nothing."""
-    if pattern == name:
-        return True
-    if UNKNOWN in pattern:
-        known = pattern.replace(UNKNOWN, "")
-        return bool(known) and fnmatch.fnmatchcase(name, pattern.replace(UNKNOWN, "*"))
-    pattern = _BRACES.sub("*", pattern)
-    if not re.search(r"[*?\[]", pattern) or len(pattern) > 255:
-        return False
-    return (name[:1] != "." or pattern[0] == ".") and fnmatch.fnmatchcase(name, pattern)
+        return parts_of(path, self.places.aliases)

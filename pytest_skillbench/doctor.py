@@ -27,10 +27,12 @@ from .model import Value
 from .project import Project
 from .text import one_line
 
-__all__ = ["Check", "agent_names", "copies", "examine", "preflight"]
+__all__ = ["Check", "agent_names", "copies", "examine", "fresh_agent", "preflight"]
 
 OLDEST_PYTHON = (3, 11)
 CLIENTS = {"claude": "Claude Code", "codex": "Codex", "opencode": "OpenCode", "gemini": "Gemini CLI"}
+#: The agents that jobs with a world, and judges, ask for; a probe without its own is asked and not observed.
+_OF_RUNS = tuple(name for name in install.AGENTS if name != "skillbench-probe")
 _VERSION_SECONDS = 20
 _HEAD = 1 << 20
 
@@ -83,7 +85,7 @@ def _plugin(folder: Path) -> str | None:
 def _agents(project: Project, environ: Mapping[str, str]) -> tuple[Problem, ...]:
     """Return why the client may not know our agents: absent, or put there after it started."""
     there = agent_names(project, environ)
-    missing = [name for name in install.AGENTS if name not in there]
+    missing = [name for name in _OF_RUNS if name not in there]
     if missing:
         problem = Problem(
             path=".claude/agents",
@@ -93,14 +95,6 @@ def _agents(project: Project, environ: Mapping[str, str]) -> tuple[Problem, ...]
             severity="warning",
         )
         return (problem,)
-    started = _session_start(environ)
-    fresh = [
-        file
-        for name in install.AGENTS
-        if (file := project.root / ".claude/agents" / f"{name}.md").is_file()
-        and started is not None
-        and file.stat().st_mtime > started
-    ]
     return tuple(
         Problem(
             path=project.relative(file),
@@ -109,8 +103,16 @@ def _agents(project: Project, environ: Mapping[str, str]) -> tuple[Problem, ...]
             expected="the client started anew",
             severity="warning",
         )
-        for file in fresh
+        for name in _OF_RUNS
+        if (file := fresh_agent(project, name, environ)) is not None
     )
+
+
+def fresh_agent(project: Project, name: str, environ: Mapping[str, str]) -> Path | None:
+    """Return the project's definition of an agent where it is newer than the session that we run in, else None."""
+    started = _session_start(environ)
+    file = project.root / ".claude/agents" / f"{name}.md"
+    return file if started is not None and file.is_file() and file.stat().st_mtime > started else None
 
 
 def _session_file(environ: Mapping[str, str]) -> Path | None:

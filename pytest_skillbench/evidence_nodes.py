@@ -8,7 +8,7 @@ every node fails with the exact message.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from .evidence.documents import read_suite
 from .evidence.load import MANIFEST, SUITE
 from .evidence.records import CriterionResult, Evidence, Run
 from .files import read_bounded
-from .nodes import Explanation, NodeFailure
+from .nodes import Explanation, NodeFailure, place_skip
 from .text import one_line
 
 _LIMIT = 1 << 20
@@ -45,6 +45,14 @@ class EvidenceSession:
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         """Take the ``suite.json`` of each freeze."""
         return EvidenceFile.make(parent, file_path) if file_path in self.files else None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Tell a skipped node at its place."""
+        report = yield
+        if isinstance(item, EvidenceItem):
+            place_skip(report, item.path, item.line)
+        return report
 
 
 def session_of(config: pytest.Config, folders: list[str]) -> EvidenceSession:

@@ -20,7 +20,7 @@ def changed_since(project: Project, plan: Plan, skill: SkillEntry) -> tuple[str,
     """
     found = []
     try:
-        if not _same_package(project, plan.packages.new_skill.tree_sha256, skill):
+        if not same_package(project, plan.packages.new_skill.tree_sha256, skill):
             found.append("the skill has changed since the run")
     except SkillbenchError as error:
         found.append(f"the skill can't be compared with the run: {error.problems[0].what}")
@@ -35,8 +35,11 @@ def changed_since(project: Project, plan: Plan, skill: SkillEntry) -> tuple[str,
     return tuple(found)
 
 
-def _same_package(project: Project, recorded: str, skill: SkillEntry) -> bool:
-    """Compare the skill's folder with what was run: as it lies there, else without the files that git ignores."""
+def same_package(project: Project, recorded: str, skill: SkillEntry) -> bool:
+    """Compare the skill's folder with what was run: as it lies there, else without the files that git ignores.
+
+    Raises SkillbenchError for a folder that can't be read.
+    """
     if digest.package(skill.folder).tree_sha256 == recorded:
         return True
     from .released import working_package

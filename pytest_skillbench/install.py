@@ -27,7 +27,7 @@ Client: TypeAlias = Literal["claude", "agents"]
 State: TypeAlias = Literal["current", "missing", "stale", "edited", "foreign", "extra"]
 
 SKILL = "benchmark-skill"
-AGENTS = ("skillbench-arm", "skillbench-judge")
+AGENTS = ("skillbench-arm", "skillbench-judge", "skillbench-probe")
 FOLDERS: dict[Client, str] = {"claude": ".claude", "agents": ".agents"}
 MANIFEST = f"skills/{SKILL}/.skillbench-install.json"
 _LIMIT = 1 << 20

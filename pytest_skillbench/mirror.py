@@ -15,6 +15,7 @@ from .walk import Folder
 
 _CASE = "case.md"
 _FIXTURE = "fixture"
+_EVALS = "evals"
 _NOT_OURS = ("__pycache__",)
 
 
@@ -135,6 +136,8 @@ class Mirror:
         name = path.rsplit("/", 1)[-1]
         if name.startswith(".") or name in _NOT_OURS or path in self._prefixes or path in self._skills:
             return False
+        if name == _EVALS and any(entry.endswith(".yaml") for entry in folder.files):
+            return False  # the scorecard's cases
         return not any(entry.casefold() == _CASE for entry in (*folder.files, *folder.folders))
 
 

@@ -157,8 +157,7 @@ class CaseItem(pytest.Item):
             "where": f"{one_line(self.view.path)}:{self.line + 1}",
         }
         setattr(report, MARK, mark)
-        if report.skipped and not hasattr(report, "wasxfail"):
-            report.longrepr = (os.fspath(self.path), self.line + 1, f"Skipped: {result.lines[0]}")
+        place_skip(report, self.path, self.line)
 
 
 def _properties(view: CaseView, node: NodeName, result: NodeOutcome) -> list[tuple[str, object]]:
@@ -172,6 +171,12 @@ def _properties(view: CaseView, node: NodeName, result: NodeOutcome) -> list[tup
     if result.stale:
         found.append(("stale", "; ".join(result.stale)))
     return found
+
+
+def place_skip(report: pytest.TestReport, path: Path, line: int) -> None:
+    """Let a skipped node of ours be told at its own place, and not at the line of the plugin that skipped it."""
+    if report.skipped and not hasattr(report, "wasxfail") and isinstance(report.longrepr, tuple):
+        report.longrepr = (os.fspath(path), line + 1, report.longrepr[2])
 
 
 def mark_of(report: pytest.TestReport | pytest.CollectReport) -> dict[str, str] | None:

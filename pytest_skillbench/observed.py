@@ -30,7 +30,8 @@ class Observed(Value, frozen=True):
     `limit`: the client's own words where a usage limit stopped it, else None. `final_text` is the final message, byte
     for byte. `requests` None: the host gave no usage. `tools`: name to number of calls. `uses` None: the host can't
     tell. `listed`: the names of the skills that the client offered it, None: not known. `refused`: it ended because the
-    model, or what guards it, declined to answer. `session`: the conversation that started it. `idle_seconds`: since it last wrote anything.
+    model, or what guards it, declined to answer. `session`: the conversation that started it. `idle_seconds`: since it
+    last wrote anything.
     """
 
     host: str

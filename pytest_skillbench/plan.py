@@ -155,7 +155,7 @@ def freeze(
                 shutil.copytree(entry.folder / "fixture", folder / "fixture", symlinks=True)
         _verify(plan, building, project.relative(target))
         write_atomic(building / "plan.json", encode(plan))
-        _replace(target, building)
+        put_in_place(target, building)
     except BaseException:
         shutil.rmtree(building, ignore_errors=True)
         raise
@@ -197,7 +197,7 @@ def check_frozen(plan: Plan, folder: Path, shown: str, case: PlannedCase, arm: A
         )
 
 
-def _replace(target: Path, building: Path) -> None:
+def put_in_place(target: Path, building: Path) -> None:
     """Put the new record in the place of an old one; a kill in between leaves one of the two, whole."""
     if not target.exists():
         building.rename(target)

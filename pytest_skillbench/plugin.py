@@ -97,6 +97,9 @@ def pytest_configure(config: pytest.Config) -> None:
             if getattr(config.option, f"skillbench_{name.replace('-', '_')}"):
                 raise pytest.UsageError(f"--skillbench-{name} does nothing by itself; add --skillbench")
         return
+    from .scorecard_nodes import ScorecardSession
     from .session import SkillbenchSession
 
-    config.pluginmanager.register(SkillbenchSession(config), "skillbench-session")
+    bench = SkillbenchSession(config)
+    config.pluginmanager.register(bench, "skillbench-session")
+    config.pluginmanager.register(ScorecardSession(bench), "skillbench-scorecard")

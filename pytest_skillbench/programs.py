@@ -32,8 +32,8 @@ OPENERS = _words(
 #: Programs that ask about files, or move and change them, without showing what is in them.
 LOOKERS = _words(
     "ls dir vdir stat file readlink realpath du df tree fd fdfind wc md5sum sha1sum sha256sum sha512sum "
-    "cksum sum shasum b2sum locate plocate touch mkdir rmdir rm chmod chown chgrp ln cp mv rsync scp install tee "
-    "truncate unzip tar zip gzip gunzip"
+    "cksum sum shasum b2sum locate plocate touch mkdir rmdir rm unlink shred chmod chown chgrp ln cp mv rsync scp "
+    "install tee truncate unzip tar zip gzip gunzip"
 )
 
 #: Programs that read the folder they run in when no file is named.

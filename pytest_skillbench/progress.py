@@ -14,6 +14,7 @@ from .jobs import not_yet_known, open_jobs
 from .model import ArmRecord, JudgementRecord, Request, Value, arms_of, comparisons_of
 from .project import Project
 from .record import RunRecord, load
+from .runfolders import folders, is_scorecard
 from .runstate import read_state, under_way
 
 
@@ -38,17 +39,31 @@ class Progress(Value, frozen=True):
     left_ms: int | None
 
 
-def of_project(project: Project, names: Sequence[str]) -> list[Progress]:
-    """Return the progress of the named runs, or of all recorded, by name. Raises UsageError for unknown ones."""
+def of_project(project: Project, names: Sequence[str], *, scorecards: bool = False) -> list[Progress]:
+    """Return the progress of the runs of the named skills, or of all recorded, by name; of `scorecards` only.
+
+    Raises UsageError for a named skill without a run.
+    """
     found = []
-    folders = [project.runs / f"{name}.run" for name in names] or sorted(project.runs.glob("*.run"))
-    for folder in folders:
-        record = load(folder, project.relative(folder))
-        if record is not None:
-            found.append(of_record(record, folder))
+    for folder in folders(project, names, scorecards=scorecards):
+        progress = _of_folder(project, folder)
+        if progress is not None:
+            found.append(progress)
         elif names:
             raise UsageError(Problem(path=project.relative(folder), slug="no-run", what="no run is recorded"))
     return found
+
+
+def _of_folder(project: Project, folder: Path) -> Progress | None:
+    shown = project.relative(folder)
+    if is_scorecard(folder):
+        from .scorecard import observations
+        from .scorecard.progress import of_run
+
+        run = observations.load(folder, shown)
+        return of_run(run) if run is not None else None
+    record = load(folder, shown)
+    return of_record(record, folder) if record is not None else None
 
 
 def of_record(record: RunRecord, folder: Path) -> Progress:
@@ -76,7 +91,7 @@ def of_record(record: RunRecord, folder: Path) -> Progress:
         comparisons={
             c.name: (judged[c.name], max(each, judged[c.name] + waiting[c.name])) for c in comparisons_of(plan.shape)
         },
-        tokens=sum(map(_raw, requests)) if known or not told else None,
+        tokens=sum(map(raw_tokens, requests)) if known or not told else None,
         tokens_complete=all(one.usage_complete for one in told),
         left_ms=round(sum(times) / len(times) * open_arms) if times else None,
     )
@@ -100,5 +115,6 @@ def tokens(progress: Progress) -> str:
     return f"{progress.tokens:,} tokens" if progress.tokens_complete else f"at least {progress.tokens:,} tokens"
 
 
-def _raw(request: Request) -> int:
+def raw_tokens(request: Request) -> int:
+    """Return all the tokens of a request, whatever they cost."""
     return request.input + request.cache_write_5m + request.cache_write_1h + request.cache_read + request.output

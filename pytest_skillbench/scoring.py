@@ -23,6 +23,7 @@ from .results import results
 from .tree import SkillEntry, Tree
 
 if TYPE_CHECKING:
+    from .scorecard.past import Past
     from .view import LeaderboardInput
 
 State: TypeAlias = Literal["scored", "no-run", "broken", "no-cases"]
@@ -112,10 +113,11 @@ def _write(tree: Tree, scored: Sequence[Scored], prices: PriceTable) -> Written:
     reports: list[Path] = []
     warnings: list[str] = []
     rows: list[LeaderboardInput] = []
+    pasts = _evaluations(project, warnings)
     for skill in tree.skills:
         item = given.get(skill.path) or score(project, skill, prices)
         past = _history(project, item, keep=skill.path in given, warnings=warnings)
-        rows.append(_row(item, past))
+        rows.append(_row(item, past, pasts.get(skill.name, ())))
         if item.result is None or item.record is None or skill.path not in given:
             continue
         page = view.skill_page(
@@ -125,6 +127,7 @@ def _write(tree: Tree, scored: Sequence[Scored], prices: PriceTable) -> Written:
             item.record.narrative,
             meta,
             evidence=item.record.evidence,
+            pasts=pasts.get(skill.name, ()),
             run_link=os.path.relpath(item.record.folder, project.reports),
         )
         path = project.reports / f"{skill.name}.html"
@@ -161,7 +164,16 @@ def _history(project: Project, item: Scored, *, keep: bool, warnings: list[str])
     return past
 
 
-def _row(item: Scored, past: history.History) -> LeaderboardInput:
+def _evaluations(project: Project, warnings: list[str]) -> dict[str, tuple[Past, ...]]:
+    """Return the last evaluations of each skill by the scorecard; its modules are loaded only where there are any."""
+    if not (project.root / project.settings.evals_root).is_dir():
+        return {}
+    from .scorecard.past import by_skill
+
+    return by_skill(project, warnings)
+
+
+def _row(item: Scored, past: history.History, pasts: tuple[Past, ...]) -> LeaderboardInput:
     from .view import LeaderboardInput
 
     return LeaderboardInput(
@@ -172,4 +184,5 @@ def _row(item: Scored, past: history.History) -> LeaderboardInput:
         history=past.until(item.result.plan.run_id) if item.result else past.lines,
         cases=len(item.skill.cases),
         problem=str(item.problems[0]) if item.problems else None,
+        pasts=pasts,
     )

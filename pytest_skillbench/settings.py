@@ -19,7 +19,7 @@ _LIMIT = 65_536
 def load(path: Path, shown: str, base: Settings, *, repo: bool = False) -> Settings:
     """Return `base` overridden by the settings in the file at `path`; `shown` is its name in messages.
 
-    `repo`: this is the repository's own file, which alone may set `skills_root`, and which may not set `order`.
+    `repo`: this is the repository's own file, which alone may set the roots, and which may not set `order`.
     A missing file is `base`. Raises SettingsError with every problem of the file.
     """
     return load_with_lines(path, shown, base, repo=repo)[0]

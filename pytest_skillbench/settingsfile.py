@@ -21,6 +21,7 @@ from .yamlread import Field, Source, is_tagged, items_of, kind_of, mapping, text
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)\Z")
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?\Z")
 _KNOWN = tuple(field.name for field in msgspec.structs.fields(Settings))
+_ROOTS = {"skills_root": "skills or .claude/skills", "evals_root": "evals"}
 
 
 def parse(data: bytes, shown: str, base: Settings, *, repo: bool = False) -> tuple[Settings, dict[str, int]]:
@@ -36,7 +37,7 @@ def parse(data: bytes, shown: str, base: Settings, *, repo: bool = False) -> tup
             Problem(path=shown, slug="settings-utf8", what="not UTF-8", line=line, expected="text in UTF-8")
         ) from error
     source = Source(text=text, path=shown, slug="settings")
-    known = tuple(name for name in _KNOWN if name != ("order" if repo else "skills_root"))
+    known = tuple(name for name in _KNOWN if (name != "order" if repo else name not in _ROOTS))
     fields, problems = mapping(source, _KNOWN, "the file")
     values: dict[str, Any] = {}
     lines: dict[str, int] = {}
@@ -72,8 +73,8 @@ def _value(source: Source, field: Field) -> Any:
     if isinstance(inner, shapes.LiteralType) and text not in inner.values:
         guess = closest(text, map(str, inner.values))
         return [source.problem(line, f'"{field.key}" is "{text}"', expected, guess)]
-    if field.key == "skills_root":
-        return _inside(source, text, line)
+    if field.key in _ROOTS:
+        return _inside(source, field.key, text, line)
     return text
 
 
@@ -118,14 +119,14 @@ def _order(source: Source, field: Field, lines: dict[str, int]) -> tuple[str, ..
     return problems or tuple(lines)
 
 
-def _inside(source: Source, text: str, line: int) -> str | list[Problem]:
-    """Return a skills root that stays inside the repository, in its plainest form."""
+def _inside(source: Source, key: str, text: str, line: int) -> str | list[Problem]:
+    """Return a root that stays inside the repository, in its plainest form."""
     parts = PurePosixPath(text).parts
     if text.startswith(("/", "~")) or ".." in parts or "\\" in text or not parts or parts == (".",):
-        expected = "a relative folder inside the repository, such as skills or .claude/skills"
-        return [source.problem(line, f'"skills_root" is "{text}"', expected)]
+        expected = f"a relative folder inside the repository, such as {_ROOTS[key]}"
+        return [source.problem(line, f'"{key}" is "{text}"', expected)]
     if parts[0] in ("tests", ".git"):
-        return [source.problem(line, f'"skills_root" is "{text}"', "a folder outside tests/ and .git/")]
+        return [source.problem(line, f'"{key}" is "{text}"', "a folder outside tests/ and .git/")]
     return PurePosixPath(*parts).as_posix()
 
 

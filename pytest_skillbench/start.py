@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from . import digest, released, worlds
 from .errors import Problem, SkillbenchError, UsageError, in_order
@@ -20,6 +21,9 @@ from .project import Project
 from .record import RunRecord, load
 from .runstate import root_of
 from .tree import SkillEntry, fixture_problems, read_case
+
+if TYPE_CHECKING:
+    from .scorecard.records import ScorecardPlan
 
 DEFAULT_HOST = "claude-code"
 
@@ -70,7 +74,7 @@ def begin(
     """
     folder = project.runs / f"{skill.name}.run"
     if not fresh and (record := _unfinished(project, folder)) is not None:
-        _check_same(record, host, trials)
+        check_same(record.shown, record.plan, host, trials)
         return _begun(skill, record.plan, folder, resumed=True, last=last, notes=())
     host = host or DEFAULT_HOST
     entries, problems = [], [*skill.problems]
@@ -112,11 +116,11 @@ def begin(
         return _begun(skill, plan, None, resumed=False, last=last, notes=tuple(notes))
     earlier = root_of(folder)
     target = freeze(project, plan, skill.cases, _writers(project, skill, plan, version))
-    notes += _remove(earlier) if earlier is not None else []
+    notes += remove_worlds(earlier) if earlier is not None else []
     return _begun(skill, plan, target, resumed=False, last=last, notes=tuple(notes))
 
 
-def _remove(root: Path) -> list[str]:
+def remove_worlds(root: Path) -> list[str]:
     """Remove the worlds of the run that a new one takes the place of; return what to say where that fails."""
     try:
         return [f"could not remove {left}" for left in worlds.remove(root)]
@@ -124,15 +128,14 @@ def _remove(root: Path) -> list[str]:
         return [str(problem) for problem in error.problems]
 
 
-def _check_same(record: RunRecord, host: str | None, trials: int | None) -> None:
-    """Refuse to resume a run as another one than it is. Raises UsageError."""
-    plan = record.plan
+def check_same(shown: str, plan: Plan | ScorecardPlan, host: str | None, trials: int | None) -> None:
+    """Refuse to resume the run in the folder `shown` as another one than it is. Raises UsageError."""
     wanted = [f"--host {host}"] if host not in (None, plan.host) else []
     wanted += [f"--trials {trials}"] if trials not in (None, plan.trials) else []
     if wanted:
         raise UsageError(
             Problem(
-                path=record.shown,
+                path=shown,
                 slug="start-other-run",
                 what=f"a run of {plan.trials} trials on {plan.host} is not finished; {' '.join(wanted)} is another run",
                 expected="the same to resume it, or --fresh to start anew",

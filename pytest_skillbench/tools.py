@@ -29,13 +29,17 @@ _MOST = 200
 
 
 class Used(Value, frozen=True):
-    """One tool call, read. `atomic`: when it failed, it showed and changed nothing. `told`: what to show of it."""
+    """One tool call, read. `atomic`: when it failed, it showed and changed nothing. `told`: what to show of it.
+
+    `script`: what a shell was told to run, None for any other tool.
+    """
 
     touches: tuple[Touch, ...]
     told: str
     atomic: bool = False
     skill: str | None = None
     agent: bool = False
+    script: str | None = None
 
 
 def used(use: ToolUse, cwd: str, home: str | None, known: Sequence[str]) -> Used:
@@ -46,7 +50,7 @@ def used(use: ToolUse, cwd: str, home: str | None, known: Sequence[str]) -> Used
         script = _script(given)
         where = next((v for k in ("workdir", "cwd", "dir_path") if isinstance(v := given.get(k), str)), None)
         start = absolute(where, cwd) if where else cwd
-        return Used(touches=tuple(of_command(script, start or cwd, home, known)), told=script)
+        return Used(touches=tuple(of_command(script, start or cwd, home, known)), told=script, script=script)
     if name == "skill":
         asked = next((v for k in ("skill", "command", "name") if isinstance(v := given.get(k), str)), "")
         return Used(touches=(), told=asked, skill=asked)

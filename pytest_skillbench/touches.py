@@ -50,6 +50,16 @@ def of_command(script: str, cwd: str, home: str | None, known: Iterable[str] = (
     return shell.found
 
 
+def programs_of(script: str, cwd: str, home: str | None) -> list[tuple[str, ...]]:
+    """Return the programs that a shell script runs, as far as it can be followed, each with its words.
+
+    Such as are run by ``sh -c``, ``eval``, ``xargs``, ``env`` and the like stand behind those that run them.
+    """
+    shell = _Shell(cwd, home, ())
+    shell.run(script[:_LIMIT], 0)
+    return shell.programs
+
+
 class _Shell:
     """One shell: its folder, its variables, and what it has touched so far."""
 
@@ -62,6 +72,7 @@ class _Shell:
         self.home = home
         self.variables = {"PWD": cwd, "CLAUDE_PROJECT_DIR": cwd} | ({"HOME": home} if home else {})
         self.found: list[Touch] = []
+        self.programs: list[tuple[str, ...]] = []
 
     # -- scripts -------------------------------------------------------------------------------------------------------
 
@@ -128,6 +139,8 @@ class _Shell:
 
     def _program(self, words: list[str], document: str, piped: bool, level: int) -> None:
         """Note what one program touches; `words[0]` is its name."""
+        if len(self.programs) < _MOST:
+            self.programs.append(tuple(words))
         if words[0].startswith(("/", "~", "./", "../")):
             self._touch(words[0])
         name = posixpath.basename(words[0])
@@ -150,7 +163,8 @@ class _Shell:
         if name in SCRIPT_FIRST and not any(re.match(r"-\w*[ef]|--(?:regexp|file|expression)", o) for o in options):
             found = found[1:]
         deep, depth = always_deep(name, options)
-        writes = name in ("tee", "touch", "mkdir", "rmdir", "rm", "chmod", "chown", "truncate", "install", "mv")
+        deletes = name in ("rm", "rmdir", "unlink", "shred")
+        writes = deletes or name in ("tee", "touch", "mkdir", "chmod", "chown", "truncate", "install", "mv")
         writes = writes or (name == "sed" and any(re.match(r"-\w*i|--in-place", o) for o in options))
         reads = name in OPENERS and name not in SCRIPT_FIRST.difference({"sed", "awk", "gawk", "mawk", "jq", "yq"})
         for option in options:
@@ -158,7 +172,8 @@ class _Shell:
                 self._touch(match[1])
         for number, word in enumerate(found):
             last = name in ("cp", "ln", "rsync") and number == len(found) - 1 > 0
-            self._touch(word, deep=deep and not last, depth=depth, reads=reads, writes=writes or last)
+            how = {"reads": reads, "writes": writes or last, "deletes": deletes}
+            self._touch(word, deep=deep and not last, depth=depth, **how)
         stdin = name in SCRIPT_FIRST and (piped or (name.endswith("grep") and not deep))
         if not found and name in CWD_READERS and not stdin:
             self._touch(".", deep=deep, depth=depth)
@@ -286,7 +301,8 @@ class _Shell:
                 at += 1
             at += 1
         for folder in folders:
-            self._touch(folder, deep=True, depth=depth, reads=opens, writes="-delete" in rest)
+            deletes = "-delete" in rest
+            self._touch(folder, deep=True, depth=depth, reads=opens, writes=deletes, deletes=deletes)
 
     def _git(self, rest: list[str]) -> None:
         """``git``: reads the repository that it runs in, unless it only makes one or asks nothing of it."""

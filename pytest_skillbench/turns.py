@@ -220,6 +220,7 @@ class Turn(ABC, Generic[J]):
         """Hand out open jobs so that at most `limit` are under way. The state is on disk before anything is said."""
         if not self._has_root():
             self.state = msgspec.structs.replace(self.state, root=str(worlds.make_root(self.project.root)), ended=False)
+            self._save()  # what goes wrong from here on leaves no folder that nobody knows of
         busy, chosen = 0, []
         for job in open_:
             attempt = under_way(self.state, job.stem)

@@ -18,6 +18,7 @@ import msgspec
 LABEL = re.compile(r"\[skillbench job ([^\]\s]+)\]")
 _PATH = re.compile(r"/[^\s\"'`<>|]*[^\s\"'`<>|.,:;)\]}]")
 _NAMES = re.compile(r"Skills to benchmark: `([^`]*)`")
+_OFFER = re.compile(r"^- ([\w:-]+): .*\bfor (\w+)\.", re.MULTILINE)
 _FOUND = re.compile(r"I found (\d+) things?\b")
 _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 _LINE_NUMBER = re.compile(r"(?m)^\s*\d+(?:→|\t)")
@@ -40,6 +41,7 @@ class Cue(msgspec.Struct, frozen=True):
     calls: tuple[Call, ...]
     last: tuple[Call, ...]
     conversation: str
+    everything: str = ""
 
     @classmethod
     def of(cls, req: Any) -> Cue:
@@ -57,7 +59,8 @@ class Cue(msgspec.Struct, frozen=True):
         first = next((_text(m["content"]) for m in req.messages if m["role"] == "user"), "")
         first = _REMINDER.sub("", first)  # what the client adds of its own names files too
         calls = tuple(call for turn in turns for call in turn)
-        return cls(first, tuple(req.tools), calls, turns[-1] if turns else (), req.conv)
+        everything = "\n".join(_text(message["content"]) for message in req.messages)
+        return cls(first, tuple(req.tools), calls, turns[-1] if turns else (), req.conv, everything)
 
 
 class Move(msgspec.Struct, frozen=True):
@@ -89,6 +92,7 @@ def orchestrator(cue: Cue, manner: str, options: str = "") -> Move:
     skills = names[1].strip()
     if not cue.last:
         return _bash(f"skillbench start {skills or '--all'}")
+    scorecard = "--scorecard" in skills.split()
     previous = cue.last[-1]
     command = _command(previous)
     if command.startswith("skillbench ") and previous.failed and "not found" in (previous.result or ""):
@@ -96,6 +100,11 @@ def orchestrator(cue: Cue, manner: str, options: str = "") -> Move:
         return _bash(command.replace("skillbench", launcher[1], 1)) if launcher else Move(text="No program.")
     if command.startswith("skillbench start"):
         return Move(text=f"It does not start: {previous.result}") if previous.failed else _next(cue, skills, options)
+    if command.startswith("skillbench scorecard"):
+        return Move(text=f"Scorecard done. {(previous.result or '').strip()[-1500:]}")
+    if scorecard and command.startswith("skillbench next") and _json(previous)["state"] == "done":
+        named = "".join(f" --skill {name}" for name in skills.split() if name != "--scorecard")
+        return _program(cue, f"scorecard{named}")
     if command.startswith("skillbench next"):
         return _after_next(cue, skills, manner, options)
     if command.startswith("cat "):
@@ -254,6 +263,42 @@ def _brief(cue: Cue) -> tuple[str, Move | None]:
     if read.result is None or read.failed:
         raise ValueError(f"the brief can't be read: {read.result!r}")
     return _LINE_NUMBER.sub("", read.result), None
+
+
+# -- probes -----------------------------------------------------------------------------------------------------------
+
+
+def probe(cue: Cue, manner: str) -> Move:
+    """Use the skill that is on offer for what the request speaks of, where there is one, as the listing has it.
+
+    `manner`: ``honest``; ``never`` uses none; ``opens`` opens its file where another would call it.
+    """
+    wanted = _fitting(cue.everything, cue.prompt)
+    if wanted is None or manner == "never" or cue.calls:
+        return Move(text="I would begin by looking at what is there.")
+    if manner == "opens":
+        path = f"{os.environ['LAB_WORK']}/.claude/skills/{wanted}/SKILL.md"
+        return Move(calls=(("Read", {"file_path": path}),))
+    return Move(text="I have something for that.", calls=(("Skill", {"skill": wanted}),))
+
+
+def is_question(cue: Cue) -> bool:
+    """Tell the question which skill would be used from any other job."""
+    return any('{"skill": null}' in text for text in (cue.prompt, *(call.result or "" for call in cue.calls[:1])))
+
+
+def question(cue: Cue, manner: str) -> Move:
+    """Open the brief, and answer with the skill on offer that fits what the user writes, in the JSON asked for."""
+    brief, opened = _brief(cue)
+    if opened is not None:
+        return opened
+    asked = brief.split("<<< ")[1]
+    return Move(text=json.dumps({"skill": None if manner == "never" else _fitting(brief, asked)}))
+
+
+def _fitting(listing: str, request: str) -> str | None:
+    offers = _OFFER.findall(listing)
+    return next((name for name, word in offers if re.search(rf"\b{word}\b", request)), None)
 
 
 # -- judges -----------------------------------------------------------------------------------------------------------

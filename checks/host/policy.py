@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from checks.host.players import Cue, Move, arm, is_judge, judge, label_of, orchestrator
+from checks.host.players import Cue, Move, arm, is_judge, is_question, judge, label_of, orchestrator, probe, question
 from checks.host.scenario import VARIABLE, Scenario
 
 _server: Any = importlib.import_module("server")  # the scripted server, whose module has no types
@@ -52,6 +52,10 @@ def decide(req: Any) -> Any:
     if is_judge(cue):
         nonsense = _first("nonsense", cue.conversation, faults.judge_nonsense)
         move = judge(cue, faults.judge, faults.nonsense if nonsense else None)
+    elif "Skill" in cue.tools:
+        move = probe(cue, faults.probe)
+    elif is_question(cue):
+        move = question(cue, faults.probe)
     else:
         move = arm(
             cue,

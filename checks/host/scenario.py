@@ -21,12 +21,14 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     `orchestrator`: `good`; `greedy` asks three times, with a limit of its own, before it starts what it got; `reversed`
     starts each batch back to front; `twice` starts the first batch's first job twice; `forgetful` leaves out its last.
     `options` are added to each ``skillbench next``, so that a test need not wait as long as a user would.
+    `probe`: uses the skill that fits, or none, or opens its file.
     `judge`: prefers the output that found more, or whatever is shown as A.
     """
 
     options: str = ""
     orchestrator: Literal["good", "greedy", "reversed", "twice", "forgetful"] = "good"
     judge: Literal["more", "always-a"] = "more"
+    probe: Literal["honest", "never", "opens"] = "honest"
     ignore_skill: int = 0
     baseline_reads_skill: int = 0
     skill_file: str | None = None

@@ -27,6 +27,7 @@ COMMANDS = {
     "clean": "remove worlds and materializations of ended runs",
     "install": "put the benchmark skill and its agents into a project",
     "doctor": "look at what a run needs and what is there",
+    "scorecard": "score five dimensions of a skill and hold them against a stored baseline",
     "evidence": "freeze a suite, import graded runs, and compare them",
     "quality": "record quality receipts of exact skill revisions, and read them",
     "schema": "print the JSON Schema of a file format",

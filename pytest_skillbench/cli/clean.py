@@ -12,27 +12,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all", action="store_true", help="also of runs that have not ended: their open jobs start anew"
     )
+    parser.add_argument("--scorecard", action="store_true", help="scorecard runs only")
 
 
 def run(args: argparse.Namespace) -> int:
     """Remove the temp roots and say which; return 0, or 2 where something is left."""
     from .. import project, worlds
     from ..errors import Problem, UsageError
+    from ..runfolders import folders, skill_of
     from ..runstate import has_ended, root_of
     from ..text import one_line
 
     found = project.find(Path.cwd())
-    folders = [found.runs / f"{name}.run" for name in args.skills] or sorted(found.runs.glob("*.run"))
     left: list[str] = []
-    for folder in folders:
+    for folder in folders(found, args.skills, scorecards=args.scorecard):
         if not folder.is_dir():
-            what = f'no run of "{folder.name.removesuffix(".run")}" is recorded'
+            what = f'no run of "{skill_of(folder)}" is recorded'
             raise UsageError(Problem(path=found.relative(folder), slug="no-run", what=what))
         root = root_of(folder)
         if root is None:
             continue
         if not (has_ended(folder) or args.all):
-            print(f"{one_line(folder.name.removesuffix('.run'))}: not ended, its worlds are kept; --all removes them")
+            print(f"{one_line(skill_of(folder))}: not ended, its worlds are kept; --all removes them")
             continue
         left += worlds.remove(root)
         print(f"removed {one_line(str(root))}")

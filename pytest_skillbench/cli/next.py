@@ -11,8 +11,8 @@ from ..text import one_line
 from .numbers import seconds, whole
 
 if TYPE_CHECKING:
-    from ..advance import Step
     from ..project import Project
+    from ..turns import Step
 
 #: Clients cut what a tool prints; a batch that would not fit is handed out in smaller ones.
 ANSWER_LIMIT = 20_000
@@ -34,6 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="seconds until a job that nobody started, or whose session is gone, is handed out again (60)",
     )
+    parser.add_argument("--scorecard", action="store_true", help="scorecard runs only")
     parser.add_argument("--json", action="store_true", help="print the step as one line of JSON")
 
 
@@ -65,75 +66,93 @@ def _turn(found: Project, args: argparse.Namespace) -> Step:
 
 
 def _once(found: Project, args: argparse.Namespace) -> Step:
-    import os
-    from datetime import UTC, datetime
-
-    from ..advance import Patience, Step, step
-    from ..doctor import agent_names
     from ..errors import Problem, UsageError
-    from ..exposure import copies
-    from ..hosts.claude_agents import ClaudeCode
-    from ..hosts.manual import Manual
-    from ..record import load
+    from ..runfolders import folders
+    from ..turns import Step
 
     steps = []
-    for name, folder in _runs(found, args.skills):
-        record = load(folder, found.relative(folder))
-        manual = record is not None and record.plan.host == "manual"
-        steps.append(
-            step(
-                found,
-                folder,
-                Manual(folder) if manual else ClaudeCode.here(),
-                now=datetime.now(UTC),
-                limit=args.limit,
-                session=os.environ.get("CLAUDE_CODE_SESSION_ID"),
-                copies=copies(found, name),
-                patience=Patience(start=args.patience, idle=args.patience),
-                answer_limit=ANSWER_LIMIT,
-                agents=agent_names(found),
-            )
-        )
+    for folder in _runs(found, args):
+        steps.append(_step(found, folder, args))
         if steps[-1].state in ("jobs", "blocked"):
             break
     if not steps:
-        if not any(found.runs.glob("*.run")):
+        if not folders(found, (), scorecards=args.scorecard):
             what, expected = "no run is started", "skillbench start"
             raise UsageError(Problem(path=found.relative(found.runs), slug="no-run", what=what, expected=expected))
         return Step(state="done", done=0, total=0, jobs=(), message="every run that was started here is done")
     return next((one for wanted in ("jobs", "blocked", "waiting") for one in steps if one.state == wanted), steps[-1])
 
 
-def _runs(found: Project, names: list[str]) -> list[tuple[str, Path]]:
+def _step(found: Project, folder: Path, args: argparse.Namespace) -> Step:
+    """Take one turn of one run, of whichever kind."""
+    import os
+    from datetime import UTC, datetime
+
+    from ..doctor import agent_names
+    from ..exposure import copies
+    from ..hosts.claude_agents import ClaudeCode
+    from ..hosts.manual import Manual
+    from ..runfolders import is_scorecard, skill_of
+    from ..turns import Circumstances, Patience
+
+    given = Circumstances(
+        observer=Manual(folder) if _host(found, folder) == "manual" else ClaudeCode.here(),
+        now=datetime.now(UTC),
+        limit=args.limit,
+        session=os.environ.get("CLAUDE_CODE_SESSION_ID"),
+        copies=copies(found, skill_of(folder)),
+        patience=Patience(start=args.patience, idle=args.patience),
+        answer_limit=ANSWER_LIMIT,
+        agents=agent_names(found),
+    )
+    if is_scorecard(folder):
+        from ..scorecard import turn
+
+        return turn.take(found, folder, given)
+    from .. import advance
+
+    return advance.take(found, folder, given)
+
+
+def _host(found: Project, folder: Path) -> str | None:
+    from .. import record
+    from ..runfolders import is_scorecard
+
+    shown = found.relative(folder)
+    if is_scorecard(folder):
+        from ..scorecard import observations
+
+        scorecard = observations.load(folder, shown)
+        return scorecard.plan.host if scorecard is not None else None
+    run = record.load(folder, shown)
+    return run.plan.host if run is not None else None
+
+
+def _runs(found: Project, args: argparse.Namespace) -> list[Path]:
     """Return the runs to step: those of the named skills, else all that were started here and are not done."""
     from ..errors import Problem, UsageError
+    from ..runfolders import folders, is_started, skill_of
 
-    if names:
-        runs = [(name, found.runs / f"{name}.run") for name in names]
-        for name, folder in runs:
-            if not (folder / "frozen").is_dir():
-                what = f'no run of "{name}" is started'
-                raise UsageError(
-                    Problem(path=found.relative(folder), slug="no-run", what=what, expected="skillbench start")
-                )
-        return runs
-    return [(folder.name.removesuffix(".run"), folder) for folder in started(found)]
+    if not args.skills:
+        return started(found, scorecards=args.scorecard)
+    runs = []
+    for name in args.skills:
+        there = folders(found, [name], scorecards=args.scorecard)
+        runs += [folder for folder in there if is_started(folder)]
+        if not any(map(is_started, there)):
+            what = f'no run of "{skill_of(there[0])}" is started'
+            where = found.relative(there[0])
+            raise UsageError(Problem(path=where, slug="no-run", what=what, expected="skillbench start"))
+    return runs
 
 
-def started(found: Project) -> list[Path]:
-    """Return the folders of the runs that were started here and have not ended, by name."""
-    if not found.runs.is_dir():
-        return []
-    from ..record import load
-    from ..runstate import read_state
+def started(found: Project, *, scorecards: bool = False) -> list[Path]:
+    """Return the folders of the runs that were started here and have not ended, by name; of `scorecards` only."""
+    from ..runfolders import folders, is_started
+    from ..runstate import has_ended
 
-    folders = []
-    for folder in sorted(found.runs.glob("*.run")):
-        if (folder / "frozen").is_dir() and (record := load(folder, found.relative(folder))) is not None:
-            state = read_state(folder, record.plan.run_id)
-            if state is None or not state.ended:
-                folders.append(folder)
-    return folders
+    there = folders(found, (), scorecards=scorecards)
+    return [folder for folder in there if is_started(folder) and not has_ended(folder)]
 
 
 def _print(step: Step) -> None:

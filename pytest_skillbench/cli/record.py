@@ -22,14 +22,14 @@ def run(args: argparse.Namespace) -> int:
     from .. import project
     from ..errors import Problem, UsageError
     from ..files import read_bounded
-    from ..handin import hand_in
+    from ..handin import folder_of, hand_in
 
     found = project.find(Path.cwd())
-    folder = found.runs / f"{args.skill}.run"
     try:
         output = read_bounded(args.output, 64 * 1024 * 1024, str(args.output))
     except FileNotFoundError:
         raise UsageError(Problem(path=str(args.output), slug="no-output", what="there is no such file")) from None
+    folder = folder_of(found, args.skill, args.label)
     hand_in(found, folder, args.label, output, args.transcript, args.world)
     print(f"{args.label}: handed in; skillbench next records it")
     return 0

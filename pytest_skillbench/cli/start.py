@@ -21,6 +21,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--changed", action="store_true", help="only skills that differ from the released version")
     parser.add_argument("--trials", type=whole(1, 25), metavar="N", help="trials of each case, 1 to 25")
     parser.add_argument("--host", choices=("claude-code", "manual"), help="what runs the jobs (default claude-code)")
+    parser.add_argument(
+        "--scorecard", action="store_true", help="the eval cases of the skills, in place of their cases"
+    )
     parser.add_argument("--fresh", action="store_true", help="start anew although a run is not finished")
     parser.add_argument("--dry-run", action="store_true", help="say what would be run, write nothing")
     parser.add_argument("--json", action="store_true", help="print the same as JSON")
@@ -40,6 +43,10 @@ def run(args: argparse.Namespace) -> int:
             Problem(path="--all", slug="usage", what="given together with a choice", expected="one of the two")
         )
     found = tree.discover(project.find(Path.cwd()))
+    if args.scorecard:
+        from . import start_scorecard
+
+        return start_scorecard.run(found, args)
     chosen = [skill for skill in found.select(args.skills) if args.skills or skill.cases]
     if args.changed:
         from ..released import compare

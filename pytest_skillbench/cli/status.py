@@ -12,6 +12,7 @@ from ..text import one_line
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("skills", nargs="*", metavar="SKILL", help="skills; none means every run that is recorded")
+    parser.add_argument("--scorecard", action="store_true", help="scorecard runs only")
     parser.add_argument("--json", action="store_true", help="print the same as JSON")
 
 
@@ -20,7 +21,7 @@ def run(args: argparse.Namespace) -> int:
     from .. import progress, project
 
     found = project.find(Path.cwd())
-    runs = progress.of_project(found, args.skills)
+    runs = progress.of_project(found, args.skills, scorecards=args.scorecard)
     if args.json:
         import msgspec
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("skills", nargs="*", metavar="SKILL", help="skills; none means every run that is recorded")
+    parser.add_argument("--scorecard", action="store_true", help="scorecard runs only")
     parser.add_argument(
         "--every", type=seconds(0.2), default=2, metavar="S", help="seconds between two looks (default 2)"
     )
@@ -33,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     found = project.find(Path.cwd())
     with _Screen() if sys.stdout.isatty() else _Lines() as shown:
         while True:
-            runs = progress.of_project(found, args.skills)
+            runs = progress.of_project(found, args.skills, scorecards=args.scorecard)
             if not runs:
                 print("no run is recorded: skillbench start")
                 return 0
@@ -60,8 +61,8 @@ class _Lines:
         from ..progress import line
 
         for one in runs:
-            if self._said.get(one.skill) != line(one):
-                self._said[one.skill] = line(one)
+            if self._said.get(one.run_id) != line(one):
+                self._said[one.run_id] = line(one)
                 print(one_line(line(one)), flush=True)
 
 

@@ -14,6 +14,7 @@ class Settings(Record, frozen=True):
     """``skillbench.yaml`` with every default filled in. Unknown keys are errors, missing ones take these values."""
 
     skills_root: Annotated[str, Meta(min_length=1)] = "skills"
+    evals_root: Annotated[str, Meta(min_length=1)] = "evals"
     trials: TrialNumber = 5
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
     effort: str | None = None

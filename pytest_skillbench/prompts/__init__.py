@@ -44,14 +44,14 @@ def arm_brief(case: PlannedCase, world: Path, skill_md: Path | None) -> str:
     The same in every arm of a trial but for the world's path and, with `skill_md`, one fixed paragraph that points
     there; the case's prompt stands at the end, byte for byte.
     """
-    skill = _fill("arm_skill.md", skill_file=str(skill_md)) if skill_md is not None else ""
+    skill = fill("arm_skill.md", skill_file=str(skill_md)) if skill_md is not None else ""
     turns = "\n\n".join(map(_turn, case.seed_turns))
-    return _fill(
+    return fill(
         "arm.md",
         world=str(world),
         quoted_world=shlex.quote(str(world)),
         skill=skill,
-        conversation=_fill("arm_conversation.md", turns=turns) if turns else "",
+        conversation=fill("arm_conversation.md", turns=turns) if turns else "",
         prompt=case.prompt,
     )
 
@@ -74,7 +74,7 @@ def judge_packet(case: PlannedCase, a: Shown, b: Shown, marker: str) -> str:
         texts[f"changes_{label}"] = _cut(visible(shown.changes)) or "(no changes)"
     framed = {name: _framed(text, marker) for name, text in texts.items()}
     before = "The conversation before it:\n\n" + _framed(turns, marker) + "\n\nThe request itself:\n\n"
-    return _fill("judge.md", **framed, marker=marker, context=before if turns else "", count=str(len(case.criteria)))
+    return fill("judge.md", **framed, marker=marker, context=before if turns else "", count=str(len(case.criteria)))
 
 
 def scrub(text: str, words: Sequence[str], paths: Sequence[Path]) -> str:
@@ -99,13 +99,18 @@ def job_prompt(label: str, brief: Path, kind: Literal["arm", "judge"]) -> str:
     """
     if not re.fullmatch(r"[0-9A-Za-z.-]+", label) or _CONTROL.search(str(brief)):
         raise ValueError(f"not fit for one line: {label!r}, {str(brief)!r}")
-    return _fill(f"job_{kind}.md", label=label, brief=str(brief)).strip()
+    return fill(f"job_{kind}.md", label=label, brief=str(brief)).strip()
 
 
 def digest() -> str:
-    """Return the SHA-256 of all templates, names and contents, as 64 hex digits."""
+    """Return the SHA-256 of all templates of arms and judges, names and contents, as 64 hex digits."""
+    return identity(_TEMPLATES)
+
+
+def identity(names: Sequence[str]) -> str:
+    """Return the SHA-256 of these templates, names and contents, as 64 hex digits."""
     whole = hashlib.sha256()
-    for name in _TEMPLATES:
+    for name in names:
         data = _template(name).template.encode()
         whole.update(f"{name}\0{len(data)}\0".encode() + data)
     return whole.hexdigest()
@@ -120,8 +125,11 @@ def _template(name: str) -> Template:
     return Template(text.replace("\r\n", "\n"))
 
 
-def _fill(name: str, **values: str) -> str:
-    """Return a template with every placeholder filled; a missing or unused value is an error of ours."""
+def fill(name: str, **values: str) -> str:
+    """Return a template, by its path below this folder, with every placeholder filled.
+
+    A missing or unused value is an error of ours and raises KeyError.
+    """
     template = _template(name)
     if set(template.get_identifiers()) != set(values):
         raise KeyError(f"{name} wants {template.get_identifiers()}, given {sorted(values)}")

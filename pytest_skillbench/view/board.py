@@ -6,7 +6,7 @@ Core. A template places what is here, and decides nothing.
 from __future__ import annotations
 
 from ..model import Value
-from .parts import Chip, Fact, Link, Spark, State
+from .parts import Chip, Fact, Link, ScoreCell, Spark, State
 
 
 class Standing(Value, frozen=True):
@@ -30,6 +30,7 @@ class Row(Value, frozen=True):
     chips: tuple[Chip, ...]
     standings: tuple[Standing, ...]
     ratios: tuple[tuple[str, str], ...]
+    score: ScoreCell | None
     at: str
     advice: str
     command: str
@@ -53,7 +54,7 @@ class Tally(Value, frozen=True):
 
 
 class IndexPage(Value, frozen=True):
-    """The leaderboard."""
+    """The leaderboard. `scored`: some skill was evaluated by the scorecard, so that there is a column for it."""
 
     title: str
     headline: str
@@ -61,4 +62,5 @@ class IndexPage(Value, frozen=True):
     facts: tuple[Fact, ...]
     tallies: tuple[Tally, ...]
     groups: tuple[Group, ...]
+    scored: bool
     program: str

@@ -7,10 +7,11 @@ ever among the green.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..model import ComparisonName, HistoryLine, RunMeta, SkillResult, Value
 from .board import Group, IndexPage, Row, Standing, Tally
+from .card import cell
 from .headline import headline
 from .parts import Chip, Fact, Link, State
 from .ribbons import STATE, recent, spark
@@ -30,12 +31,15 @@ from .words import (
     whole,
 )
 
+if TYPE_CHECKING:
+    from ..scorecard.past import Past
+
 
 class LeaderboardInput(Value, frozen=True):
     """What is known of one skill.
 
     `state`: "scored" (`result` is there), "no-run" (`cases` are waiting), "broken" (`problem` says why its record can't
-    be used), "no-cases". `history` is oldest first.
+    be used), "no-cases". `history` is oldest first; so are `pasts`, the last evaluations by the scorecard.
     """
 
     name: str
@@ -45,6 +49,7 @@ class LeaderboardInput(Value, frozen=True):
     history: tuple[HistoryLine, ...]
     cases: int
     problem: str | None
+    pasts: tuple[Past, ...] = ()
 
 
 class _Kind(Value, frozen=True):
@@ -119,6 +124,7 @@ def index_page(rows: Sequence[LeaderboardInput], meta: RunMeta) -> IndexPage:
             for key, kind in _GROUPS.items()
             if (found := grouped[key])
         ),
+        scored=any(row.pasts for row in rows),
         program=brief(meta.program, 100),
     )
 
@@ -181,6 +187,7 @@ def _row(row: LeaderboardInput) -> Row:
             chips=(),
             standings=(),
             ratios=(),
+            score=cell(row.pasts),
             at="",
             advice=_advice(row),
             command=_command(row),
@@ -199,6 +206,7 @@ def _row(row: LeaderboardInput) -> Row:
             ("vs no skill", times(none.cost_equivalent_tokens if none else None)),
             ("vs previous", times(previous.cost_equivalent_tokens) if previous else "n/a"),
         ),
+        score=cell(row.pasts),
         at=short_moment(result.plan.created_at),
         advice="",
         command="",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..model import Value
 from .excerpts import Piece
-from .parts import Badge, Chip, CostTable, Fact, Link, Note, Ribbon, State, SureRow, Tick
+from .parts import Badge, Chip, CostTable, Fact, Link, Note, Ribbon, ScoreState, State, SureRow, Tick
 from .texts import Cut
 
 
@@ -174,6 +174,33 @@ class Frozen(Value, frozen=True):
     comparison: str
 
 
+class ScoreRow(Value, frozen=True):
+    """One dimension of the scorecard; `why`: what its score or its status rests on, where a number does not say it."""
+
+    name: str
+    score: str
+    baseline: str
+    delta: str
+    state: ScoreState
+    word: str
+    why: str
+
+
+class Scorecard(Value, frozen=True):
+    """A skill in its last evaluation. `source`: the evaluation's file; `trend`: day and overall score, oldest first."""
+
+    source: str
+    overall: str
+    about: str
+    state: ScoreState
+    word: str
+    baseline: str
+    rows: tuple[ScoreRow, ...]
+    missing: tuple[str, ...]
+    notes: tuple[str, ...]
+    trend: tuple[tuple[str, str], ...]
+
+
 class SkillPage(Value, frozen=True):
     """A skill's report."""
 
@@ -195,6 +222,7 @@ class SkillPage(Value, frozen=True):
     columns: tuple[str, ...]
     legend: str
     cases: tuple[CaseView, ...]
+    scorecard: Scorecard | None
     frozen: Frozen | None
     problems: tuple[str, ...]
     notes: tuple[str, ...]

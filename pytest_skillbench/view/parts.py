@@ -12,7 +12,17 @@ from ..model import Value
 
 #: pass: circle and check; fail: diamond and cross; part: square with dots (evidence missing); na: dashed ring.
 State: TypeAlias = Literal["pass", "fail", "part", "na"]
+#: Of a scorecard: as `State`, and warn for what fell past its warning threshold.
+ScoreState: TypeAlias = Literal["pass", "warn", "fail", "part", "na"]
 Tone: TypeAlias = Literal["", "pass", "fail", "flag", "na"]
+
+
+class ScoreCell(Value, frozen=True):
+    """A skill's overall score of the scorecard, "" where that is incomplete, and how it stands."""
+
+    overall: str
+    state: ScoreState
+    word: str
 
 
 class Link(Value, frozen=True):

@@ -6,6 +6,7 @@ Core, the view's entry for a single skill: same result, history and texts in, sa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -17,6 +18,7 @@ from ..model import (
     RunMeta,
     SkillResult,
 )
+from .card import scorecard
 from .case import case_view, shown_rationales
 from .cost import cost_table
 from .evidence import Context, Texts, needs_look
@@ -34,6 +36,9 @@ from .words import (
     plural,
 )
 
+if TYPE_CHECKING:
+    from ..scorecard.past import Past
+
 _LISTED = 40
 
 
@@ -45,12 +50,14 @@ def skill_page(
     meta: RunMeta,
     run_link: str = "",
     evidence: FrozenEvidence | None = None,
+    pasts: Sequence[Past] = (),
 ) -> SkillPage:
     """Return the report of a run.
 
     `history`: oldest first, the run's own line included. `texts`: the run's whole texts, read as they are needed.
     `run_link`: the run record's folder as seen from the report file, not encoded; empty means ``<skill>.run``.
-    `evidence`: the freeze that the run was exported as, None where it was not.
+    `evidence`: the freeze that the run was exported as, None where it was not. `pasts`: the skill's last evaluations by
+    the scorecard, oldest first.
     """
     plan = result.plan
     context = Context(
@@ -85,6 +92,7 @@ def skill_page(
         columns=("Efficacy: new vs no skill", _regression_column(result)),
         legend=_legend(result),
         cases=tuple(_with_narrative(case, result, context, checked) for case in result.cases),
+        scorecard=scorecard(pasts),
         frozen=frozen(evidence),
         problems=tuple(brief(text, 400) for text in result.problems[:_LISTED]),
         notes=(*_overflow(result), *checked.notes),

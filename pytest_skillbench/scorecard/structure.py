@@ -1,0 +1,98 @@
+"""Which structures a Markdown text has: a table, a list, a code block, steps, JSON, a heading.
+
+Core: text in, names out. Read off CommonMark's blocks (with GitHub's tables), never off what looks alike: a table in a
+fence is code, and a line of dashes in a paragraph is no list.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from .records import Structure
+
+#: Characters of a text that are looked at; what comes behind is not searched.
+LONGEST = 1 << 20
+_STEP = re.compile(r"\W*(?:step|stage|phase|步骤|步驟|ステップ|第)?\s*([0-9]{1,3})(?![0-9])", re.IGNORECASE)
+
+
+@functools.cache
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark").enable("table").disable(["reference"])
+
+
+def structures(text: str) -> frozenset[Structure]:
+    """Return the structures that occur in a text.
+
+    ``list``: bullets or numbers. ``code-block``: fenced or indented. ``step-by-step``: an ordered list of at least two
+    items, or headings that count from 1 ("Step 1: …", "2. …", "第 1 步"). ``json``: an object or a list in JSON as the
+    whole text, or as the whole of a fence that is marked json or not marked at all.
+    """
+    tokens: list[Token] = []
+    parser = _parser()
+    parser.block.parse(text[:LONGEST], parser, {}, tokens)
+    return frozenset(_found(text, tokens))
+
+
+def _found(text: str, tokens: Sequence[Token]) -> Iterator[Structure]:
+    kinds = {token.type for token in tokens}
+    if "table_open" in kinds:
+        yield "table"
+    if kinds & {"bullet_list_open", "ordered_list_open"}:
+        yield "list"
+    if kinds & {"fence", "code_block"}:
+        yield "code-block"
+    if "heading_open" in kinds:
+        yield "heading"
+    if _counted_list(tokens) or _counted_headings(tokens):
+        yield "step-by-step"
+    if _is_json(text) or any(_is_json(token.content) for token in tokens if _may_be_json(token)):
+        yield "json"
+
+
+def _counted_list(tokens: Sequence[Token]) -> bool:
+    """Tell whether any ordered list has at least two items of its own."""
+    items: list[int] = []
+    for token in tokens:
+        if token.type == "ordered_list_open":
+            items.append(0)
+        elif token.type == "bullet_list_open":
+            items.append(-(10**9))  # its items are not steps, however many
+        elif token.type == "list_item_open":
+            items[-1] += 1
+        elif token.type in ("ordered_list_close", "bullet_list_close") and items.pop() >= 2:
+            return True
+    return False
+
+
+def _counted_headings(tokens: Sequence[Token]) -> bool:
+    """Tell whether two headings are numbered 1 and 2, in this order, with any others between."""
+    wanted = 1
+    for token, inline in itertools.pairwise(tokens):
+        if token.type == "heading_open":
+            match = _STEP.match(unicodedata.normalize("NFKC", inline.content))
+            if match and int(match[1]) == wanted:
+                wanted += 1
+    return wanted > 2
+
+
+def _may_be_json(token: Token) -> bool:
+    words = token.info.split() if token.type == "fence" else None
+    return words is not None and (not words or words[0].casefold().startswith("json"))
+
+
+def _is_json(text: str) -> bool:
+    plain = text.strip()
+    if not plain.startswith(("{", "[")) or len(plain) > LONGEST:
+        return False
+    try:
+        return isinstance(json.loads(plain), (dict, list))
+    except (ValueError, RecursionError):
+        return False
