@@ -20,7 +20,7 @@ from .evidence.documents import read_suite
 from .evidence.load import MANIFEST, SUITE
 from .evidence.records import CriterionResult, Evidence, Run
 from .files import read_bounded
-from .nodes import Explanation, NodeFailure, place_skip
+from .nodes import Explanation, NodeFailure, by_path, place_skip
 from .text import one_line
 
 _LIMIT = 1 << 20
@@ -75,10 +75,7 @@ class EvidenceFile(pytest.File):
     @classmethod
     def make(cls, parent: pytest.Collector, path: Path) -> EvidenceFile:
         """Return the collector of a freeze. Outside pytest's rootdir its node id is its absolute path."""
-        extra: dict[str, Any] = {}
-        if not path.is_relative_to(parent.config.rootpath):
-            extra["nodeid"] = path.as_posix()
-        self: EvidenceFile = cls.from_parent(parent, path=path, **extra)
+        self: EvidenceFile = cls.from_parent(parent, path=path, **by_path(parent, path))
         return self
 
     def collect(self) -> Iterator[EvidenceItem]:

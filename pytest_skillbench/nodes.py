@@ -61,6 +61,11 @@ class Crash:
         return f"{self.path}:{self.lineno}: {self.message}"
 
 
+def by_path(parent: pytest.Collector, path: Path) -> dict[str, Any]:
+    """Return what a collector of a file outside pytest's rootdir is given besides: its absolute path as its node id."""
+    return {} if path.is_relative_to(parent.config.rootpath) else {"nodeid": path.as_posix()}
+
+
 class CaseFile(pytest.File):
     """One ``case.md``."""
 
@@ -70,10 +75,7 @@ class CaseFile(pytest.File):
     @classmethod
     def make(cls, parent: pytest.Collector, path: Path, bench: SkillbenchSession, key: str) -> CaseFile:
         """Return the collector of a case. Outside pytest's rootdir its node id is its absolute path."""
-        extra: dict[str, Any] = {}
-        if not path.is_relative_to(parent.config.rootpath):
-            extra["nodeid"] = path.as_posix()
-        self: CaseFile = cls.from_parent(parent, path=path, **extra)
+        self: CaseFile = cls.from_parent(parent, path=path, **by_path(parent, path))
         self.bench = bench
         self.key = key
         return self

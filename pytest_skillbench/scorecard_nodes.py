@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import pytest
 
 from .model import Value
-from .nodes import Explanation, NodeFailure, place_skip
+from .nodes import Explanation, NodeFailure, by_path, place_skip
 from .text import one_line
 
 if TYPE_CHECKING:
@@ -111,10 +111,7 @@ class EvalFile(pytest.File):
     @classmethod
     def make(cls, parent: pytest.Collector, path: Path, scorecard: ScorecardSession, shown: str) -> EvalFile:
         """Return the collector of a file. Outside pytest's rootdir its node id is its absolute path."""
-        extra: dict[str, Any] = {}
-        if not path.is_relative_to(parent.config.rootpath):
-            extra["nodeid"] = path.as_posix()
-        self: EvalFile = cls.from_parent(parent, path=path, **extra)
+        self: EvalFile = cls.from_parent(parent, path=path, **by_path(parent, path))
         self.scorecard = scorecard
         self.shown = shown
         return self

@@ -1,4 +1,4 @@
-"""Numbers on the command line: in their range, or refused by argparse with what was expected."""
+"""Numbers on the command line: read in their range or refused with what was expected, and written with their nouns."""
 
 from __future__ import annotations
 
@@ -31,3 +31,8 @@ def seconds(least: float, most: float = 86_400) -> Callable[[str], float]:
         return value
 
     return read
+
+
+def counted(number: int, what: str) -> str:
+    """Return ``1 case`` or ``3 cases``."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

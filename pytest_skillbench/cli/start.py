@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..text import one_line
-from .numbers import whole
+from .numbers import counted, whole
 
 if TYPE_CHECKING:
     from ..start import Begun
@@ -105,17 +105,13 @@ def _builtins(item: Begun) -> dict[str, Any]:
     }
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
 def _print(item: Begun) -> None:
     plan = item.plan
     why = f" ({one_line(plan.base_reason)})" if plan.base_reason else ""
     verb = "resumed" if item.resumed else "planned" if item.folder is None else "started"
     base = f" against {one_line(plan.base.branch)} {plan.base.commit[:12]}" if plan.base and not why else ""
     print(f"{one_line(item.skill.name)}: {verb} {plan.run_id}, {plan.shape}{base}{why}")
-    size = f"{_count(len(plan.cases), 'case')} x {_count(plan.trials, 'trial')}"
+    size = f"{counted(len(plan.cases), 'case')} x {counted(plan.trials, 'trial')}"
     print(f"  {size}: {item.arms} arm jobs, up to {item.judges} judge jobs (and panels where trials are split)")
     estimate = item.estimate
     if estimate is None:

@@ -14,6 +14,7 @@ from ..scorecard.begin import Begun, begin
 from ..scorecard.discover import Found, discover
 from ..text import one_line
 from ..tree import SkillEntry, Tree
+from .numbers import counted
 
 
 def run(tree: Tree, args: argparse.Namespace) -> int:
@@ -97,11 +98,7 @@ def _print(item: Begun) -> None:
     plan = item.plan
     verb = "resumed" if item.resumed else "planned" if item.folder is None else "started"
     print(f"{one_line(item.skill.name)}: {verb} {plan.run_id}, scorecard")
-    size = f"{_count(len(plan.cases), 'eval case')} x {_count(plan.trials, 'trial')}"
-    print(f"  {size}: {_count(item.probes, 'probe')}, {_count(item.tasks, 'task')}")
+    size = f"{counted(len(plan.cases), 'eval case')} x {counted(plan.trials, 'trial')}"
+    print(f"  {size}: {counted(item.probes, 'probe')}, {counted(item.tasks, 'task')}")
     for note in item.notes:
         print(f"  note: {one_line(note)}")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
