@@ -128,9 +128,10 @@ def test_the_whole_way_for_a_person(home: Path, capsys: pytest.CaptureFixture[st
     rows = [" ".join(line.split()) for line in lines if line.startswith("null-check")]
     assert rows[0] == "null-check 1 1/2 passed 1/2 passed complete fail 1 1 0 yes / —"
     assert rows[1] == "null-check 2 no run 1/2 passed incomplete pass 0 0 0 — / yes"
-    assert "null-check 2  A baseline/treatment run is missing." in lines
+    assert "1  A baseline/treatment run is missing.  null-check 2" in lines
     assert "null-check 1  treatment  names-it" in lines
-    assert "null-check 1  treatment  Two lines ⟨U+202E⟩ and ⟨U+009B⟩31m more." in lines
+    told = [" ".join(line.split()) for line in lines]
+    assert "1 Two lines ⟨U+202E⟩ and ⟨U+009B⟩31m more. null-check 1 treatment" in told
     assert lines.index("Limits") > 0
     assert lines[-1] == DISCLAIMER
 

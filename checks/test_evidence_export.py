@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -16,10 +18,10 @@ from pytest_skillbench.evidence.compare import inspect
 from pytest_skillbench.evidence.exported import identifier
 from pytest_skillbench.evidence.records import Comparison, Pair
 from pytest_skillbench.hosts import claude_code
-from pytest_skillbench.runstate import Attempt, RunState, write_state
+from pytest_skillbench.runstate import Attempt, RunState, label_of, write_state
 from pytest_skillbench.runstate import hand_out as with_attempt
 
-from .quality import behavioral, quality, write
+from .quality import quality
 from .records import CASE, UNGATED, write_case, write_run, write_skill
 
 ROOT = Path(__file__).parents[1]
@@ -140,17 +142,13 @@ def test_transcripts_whole_or_not_at_all(golden: Path) -> None:
 
 
 def test_a_quality_receipt_of_an_exported_run(golden: Path) -> None:
-    """What was exported can be recorded as an observation, verified against the freeze."""
+    """What was exported can be recorded as an observation, as the reference shows, verified against the freeze."""
     shown = export(golden, "release-notes")
     assert shown is not None
-    package = shown.packages[0]
-    value = behavioral()
-    value["payload"] |= {"skill": package.name}
-    value["payload"]["source"] |= {
-        "package_path": f"skills/{package.name}",
-        "package_sha256": package.tree_sha256,
-    }
-    event = write(golden.parent / "event.json", value)
+    text = (ROOT / "skills/benchmark-skill/references/evidence.md").read_text()
+    (example,) = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+    event = golden.parent / "event.json"
+    event.write_text(example.replace("PACKAGE", shown.packages[0].tree_sha256))
     freeze = golden.parent / "evidence-release-notes"
     done = quality("record", "--db", golden.parent / "quality.db", "--file", event, "--benchmark", freeze, "--json")
     assert done.stderr == b""
@@ -198,6 +196,11 @@ def test_more_trials_than_a_case_may_have(small: Path, capsys: pytest.CaptureFix
     assert shown is not None
     assert shown.coverage.imported_runs == 20
     assert "trials 1 to 5 of 7 were exported" in capsys.readouterr().out
+    freeze = small.parent / "evidence-reviewing"
+    assert "trials 1 to 5 of 7 were exported" in (freeze / "suite.json").read_text()
+    assert all("trials 1 to 5 of 7 were exported" in run.read_text() for run in freeze.glob("runs/*/run.json"))
+    main(["-C", str(small), "score"])
+    assert "trials 1 to 5 of 7 only" in (small / "tests/.reports/reviewing.html").read_text()
 
 
 def test_an_arm_without_a_record_is_a_missing_run(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -264,3 +267,59 @@ def test_names_that_evidence_does_not_take(small: Path) -> None:
     found = {pair.case_id: change(pair, "head-to-head") for pair in shown.cases}
     assert found[identifier("1st")] == "improved"
     assert (found[identifier(long[0])], found[identifier(long[1])]) == ("unchanged", "regressed")
+
+
+@pytest.mark.parametrize("skill", SHAPES)
+def test_example_data_stays_example_data(golden: Path, skill: str) -> None:
+    """Every run of the freeze, and its suite, say what the report says of a run against a scripted model."""
+    assert export(golden, skill) is not None
+    freeze = golden.parent / f"evidence-{skill}"
+    files = [freeze / "suite.json", *freeze.glob("runs/*/run.json")]
+    assert len(files) == 31
+    assert all("a scripted model, not a measurement" in file.read_text() for file in files)
+
+
+@pytest.mark.parametrize("kind", ["link", "fifo"])
+def test_a_link_in_a_run_record_leads_nowhere(small: Path, capsys: pytest.CaptureFixture[str], kind: str) -> None:
+    """Records are handed from machine to machine: what a link or a FIFO stands for is no part of one."""
+    write_run(small, "reviewing", {"gated": "WWWTL", "open": "TWWWW"})
+    (small / "secret.txt").write_text("secret\n")
+    diff = small / "tests/.reports/reviewing.run/changes/open.1.new-skill.diff"
+    diff.parent.mkdir(exist_ok=True)
+    diff.unlink(missing_ok=True)
+    if kind == "link":
+        diff.symlink_to(small / "secret.txt")
+    else:
+        os.mkfifo(diff)
+    assert export(small, "reviewing", code=2) is None
+    told = "symlink is forbidden: " if kind == "link" else "special filesystem entry is forbidden: "
+    assert told in capsys.readouterr().err
+
+
+def test_transcripts_that_were_handed_in_are_exported(small: Path) -> None:
+    """On a manual host they lie in the record; what no transcript was found for says so."""
+    write_run(small, "reviewing", {"gated": "WWWTL", "open": "TWWWW"})
+    folder = small / "tests/.reports/reviewing.run"
+    plan = json.loads((folder / "plan.json").read_text()) | {"host": "manual"}
+    (folder / "plan.json").write_text(json.dumps(plan))
+    (folder / "handed-in").mkdir()
+    label = label_of(plan["run_id"], plan["seed"], "open.1.new-skill", 1)
+    transcript = next((GOLDEN / "transcripts/decision-record").glob("projects/*/*/subagents/**/agent-*.jsonl"))
+    shutil.copy(transcript, folder / f"handed-in/{label}.jsonl")
+    assert export(small, "reviewing", "--transcripts", "whole") is not None
+    freeze = small.parent / "evidence-reviewing"
+    (kept,) = freeze.rglob("transcript.jsonl")
+    assert kept.read_bytes() == transcript.read_bytes()
+    other = json.loads((freeze / "runs/open-2-treatment/run.json").read_text())
+    assert "the client's transcript is not retained" in other["limitations"]
+
+
+def test_a_skill_of_any_name(tmp_path: Path) -> None:
+    """What `check` and `score` take can be exported: its id is made of its name, and stays its own."""
+    root = tmp_path / "project"
+    for name in ("Greet_er", "2-fast"):
+        write_skill(root, name, {"open": UNGATED})
+        (root / f"skills/{name}/LICENSE").write_text("MIT\n")
+        write_run(root, name, {"open": "W"})
+        assert export(root, name) is not None
+    assert len({identifier(name) for name in ("Greet_er", "greet-er", "greet_er", "Greet-er", "ü", "é", "")}) == 7

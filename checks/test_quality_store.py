@@ -193,6 +193,11 @@ def test_a_row_that_was_changed_behind_the_triggers_is_found(filled: Path, tampe
         connection.executescript(trigger[: trigger.index("END;") + 4])
     with pytest.raises(QualityError, match="storage_unavailable"):
         recorded(filled)
+    if "envelope" in tampering or "recorded_at" in tampering:
+        before = filled.read_bytes()
+        with pytest.raises(QualityError, match="storage_unavailable"):
+            store.record(filled, receipt(), NOW)
+        assert filled.read_bytes() == before, "nothing is added to a store that is damaged"
 
 
 def _no_stores(folder: Path) -> Iterator[Path]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 DISCLAIMER = "None of these commands runs a case, calls a model or a grader, or certifies anything."
 _MOST_NOTES = 20
+_SHOWN_NAMES = 3
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -210,18 +211,34 @@ def _details(said: Comparison) -> list[str]:
     """Return why pairs are not compared, what critical criteria failed, and the limitations that runs declare."""
     from ..text import one_line
 
-    against, failed, limited = [], [], []
+    against: dict[str, list[str]] = {}
+    failed = []
+    limited: dict[str, list[str]] = {}
     for pair in said.cases:
         name = f"{pair.case_id} {pair.attempt}"
-        against += [[name, reason] for reason in pair.comparability_reasons]
+        for reason in pair.comparability_reasons:
+            against.setdefault(reason, []).append(name)
         failed += [[name, failure.variant, failure.criterion] for failure in pair.critical_failures]
         for variant, limitations in (
             ("baseline", pair.run_limitations.baseline),
             ("treatment", pair.run_limitations.treatment),
         ):
-            limited += [[name, variant, one_line(limitation)] for limitation in limitations]
-    found = (("Not compared", against), ("Critical failures", failed), ("Declared limitations", limited))
+            for limitation in limitations:
+                limited.setdefault(one_line(limitation), []).append(f"{name} {variant}")
+    found = (
+        ("Not compared", _grouped(against)),
+        ("Critical failures", failed),
+        ("Declared limitations", _grouped(limited)),
+    )
     return [line for title, rows in found if rows for line in ("", title, *_table(rows, headed=False))]
+
+
+def _grouped(names: dict[str, list[str]]) -> list[list[str]]:
+    """Return a row a text: how often it holds, the text, and where, as far as that is short."""
+    return [
+        [str(len(where)), text, ", ".join(where[:_SHOWN_NAMES]) + (", …" if len(where) > _SHOWN_NAMES else "")]
+        for text, where in names.items()
+    ]
 
 
 def _list(items: Sequence[str]) -> list[str]:

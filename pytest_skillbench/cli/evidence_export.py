@@ -76,6 +76,7 @@ def run(args: argparse.Namespace) -> tuple[Exported, list[str]]:
 def _keep(said: Exported, record: RunRecord, shown: str) -> list[str]:
     """Write ``evidence.json`` into the run's record, so that its report tells of the freeze; return what to say."""
     from ..evidence.compare import inspect
+    from ..evidence.exported import MOST_ATTEMPTS
     from ..files import write_atomic
     from ..formats import encode
     from ..model import FrozenEvidence
@@ -88,6 +89,8 @@ def _keep(said: Exported, record: RunRecord, shown: str) -> list[str]:
         suite=said.suite,
         benchmark_sha256=said.benchmark_sha256,
         cases=said.cases,
+        trials=min(record.plan.trials, MOST_ATTEMPTS),
+        of_trials=record.plan.trials,
         runs=found.coverage.imported_runs,
         expected_runs=2 * found.coverage.expected_pairs,
         observed_treatment_result=found.observed_treatment_result,
@@ -105,13 +108,13 @@ def _transcripts(record: RunRecord, kept: str) -> Transcripts:
     from ..evidence.blank import blanked
     from ..evidence.export import no_transcripts
     from ..hosts.claude_agents import ClaudeCode
+    from ..hosts.manual import FOLDER as HANDED_IN
     from ..record import arm_stem
     from ..runstate import label_of, read_state
 
     plan = record.plan
-    if kept == "none" or plan.host != "claude-code":
+    if kept == "none":
         return no_transcripts
-
     state = read_state(record.folder, plan.run_id)
     handed_out = state.attempts if state is not None else {}
 
@@ -120,7 +123,9 @@ def _transcripts(record: RunRecord, kept: str) -> Transcripts:
         return next(known, label_of(plan.run_id, plan.seed, stem, attempt))
 
     labels = [label(arm_stem(*key), arm.attempt) for key, arm in record.arms.items()]
-    paths = {label: path for label, path, _ in ClaudeCode.here().transcripts(labels, plan.created_at)}
+    paths = {one: file for one in labels if (file := record.folder / HANDED_IN / f"{one}.jsonl").is_file()}
+    if plan.host == "claude-code":
+        paths |= {one: path for one, path, _ in ClaudeCode.here().transcripts(labels, plan.created_at)}
 
     def transcript(stem: str, attempt: int) -> bytes | None:
         path = paths.get(label(stem, attempt))

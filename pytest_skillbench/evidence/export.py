@@ -19,7 +19,7 @@ from ..plan import frozen_fixture, frozen_package
 from ..project import Project
 from ..record import RunRecord
 from ..tree import SkillEntry
-from .exported import MOST_ATTEMPTS, MOST_SECONDS, TRANSCRIPT, identifier, limits_of, run_of
+from .exported import MOST_ATTEMPTS, MOST_SECONDS, TRANSCRIPT, identifier, limits_of, run_of, whole_run
 from .freeze import gather, write
 from .grading import criteria_of, fit
 from .load import SUITE, Loaded, verify
@@ -143,7 +143,7 @@ def _suite(record: RunRecord, fixtures: dict[str, tuple[Fixture, ...]]) -> Suite
         for case in plan.cases
     )
     text = f"Run {plan.run_id} of the skill {plan.skill.path}: the new skill (treatment) against no skill (baseline)"
-    return Suite(schema_version=1, id=skill, description=fit(text), cases=cases)
+    return Suite(schema_version=1, id=skill, description=fit("; ".join([text, *whole_run(plan)])), cases=cases)
 
 
 def _prompt(case: PlannedCase) -> str:
@@ -157,9 +157,7 @@ def _conversation(case: PlannedCase) -> str:
 
 
 def _limits(plan: Plan) -> list[str]:
-    notes = []
-    if plan.trials > MOST_ATTEMPTS:
-        notes.append(f"trials 1 to {MOST_ATTEMPTS} of {plan.trials} were exported: a case has no more attempts")
+    notes = whole_run(plan)
     if plan.settings.arm_timeout_minutes * 60 > MOST_SECONDS:
         notes.append(f"arms had {plan.settings.arm_timeout_minutes:g} minutes; a case's limit is {MOST_SECONDS:,} s")
     if plan.shape == "three-arm":

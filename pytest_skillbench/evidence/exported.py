@@ -20,20 +20,26 @@ from ..trials import score
 from .documents import FILE_LIMIT
 from .grading import ARM_OF, CHANGES, OUTPUT, RECORD, fit, graded, judgement_path
 from .records import CriterionResult, Execution, File, Limits, Metrics, Run, Variant
+from .trees import read_bytes, strict
 
 TRANSCRIPT = "transcript.jsonl"
 MOST_ATTEMPTS = 5
 MOST_SECONDS = 3_600
 _LARGEST = 1_000_000_000
 _MOST_LIMITATIONS = 32
+EXAMPLE = "example data: recorded with a real client against a scripted model, not a measurement"
 _RELATIVE = "soft criteria are judged by comparison: a pass is to be at least as good as the other arm"
 _MODES = "file modes, empty folders and links of the case's fixture are not in the freeze"
 
 
 def identifier(name: str) -> str:
-    """Return a name as evidence's ids are: from a letter on, at most 64 characters, one for each name."""
-    plain = name if re.match(r"[a-z]", name) else f"case-{name}"
-    if len(plain) <= 40:
+    """Return a name as evidence's ids are: small letters, digits and hyphens from a letter on, at most 40 characters.
+
+    A name that is none, or longer, gets a digest at its end, so that two names stay two.
+    """
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    plain = plain if re.match(r"[a-z]", plain) else f"case-{plain}"
+    if len(plain) <= 40 and plain in (name, f"case-{name}"):
         return plain
     return f"{plain[:31].rstrip('-')}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
@@ -42,6 +48,14 @@ def limits_of(plan: Plan) -> Limits:
     """Return the attempts and the seconds that an exported case has."""
     seconds = math.ceil(plan.settings.arm_timeout_minutes * 60)
     return Limits(attempts=min(plan.trials, MOST_ATTEMPTS), seconds=max(1, min(seconds, MOST_SECONDS)))
+
+
+def whole_run(plan: Plan) -> list[str]:
+    """Return what has to be known of everything that is exported of a run."""
+    notes = [EXAMPLE] if plan.example else []
+    if plan.trials > MOST_ATTEMPTS:
+        notes.append(f"trials 1 to {MOST_ATTEMPTS} of {plan.trials} were exported: a case has no more attempts")
+    return notes
 
 
 def run_of(
@@ -59,12 +73,16 @@ def run_of(
     arm = record.arms.get((case.name, trial, ARM_OF[variant]))
     if arm is None:
         return None
-    limitations = _limitations(arm)
+    limitations = [*whole_run(record.plan), *_limitations(arm)]
     artifacts = _artifacts(record, case, trial, variant)
     if (kept := transcript(arm_stem(case.name, trial, arm.arm), arm.attempt)) is not None:
         artifacts[TRANSCRIPT] = kept
-    for path in [path for path, data in artifacts.items() if len(data) > FILE_LIMIT]:
-        limitations.append(f"{path} is not retained: it has {len(artifacts.pop(path)):,} bytes")
+    else:
+        limitations.append("the client's transcript is not retained")
+    if arm.changes and CHANGES not in artifacts:
+        limitations.append(f"{CHANGES} is not retained: it is not in the run record")
+    large = [path for path, data in artifacts.items() if len(data) > FILE_LIMIT]
+    limitations += [f"{path} is not retained: it has {len(artifacts.pop(path)):,} bytes" for path in large]
     results = tuple(
         result if set(result.evidence) <= artifacts.keys() else _without_evidence(result, artifacts)
         for result in graded(record, case, trial, variant)
@@ -140,11 +158,15 @@ def _artifacts(record: RunRecord, case: PlannedCase, trial: int, variant: Varian
     found = {RECORD: f"arms/{stem}.json", OUTPUT: f"outputs/{stem}.md", CHANGES: f"changes/{stem}.diff"}
     for vote in score(record, case, trial, EFFICACY).votes:
         found[judgement_path(vote)] = f"judgements/{judgement_stem(case.name, trial, EFFICACY.name, vote.seat)}.json"
-    return {path: data for path, name in found.items() if (data := _bytes(record.folder / name)) is not None}
+    return {path: data for path, name in found.items() if (data := _bytes(record.folder, name)) is not None}
 
 
-def _bytes(file: Path) -> bytes | None:
-    return file.read_bytes() if file.is_file() else None
+def _bytes(folder: Path, name: str) -> bytes | None:
+    """Return a file of the record, None where there is none. A link leads elsewhere and is refused."""
+    try:
+        return read_bytes(folder, name, f"{folder}/{name}", strict(file=_LARGEST))
+    except FileNotFoundError:
+        return None
 
 
 def _without_evidence(result: CriterionResult, artifacts: dict[str, bytes]) -> CriterionResult:

@@ -40,7 +40,7 @@ def staged(parent: Path, name: str, purpose: str) -> Iterator[Path]:
     """
     prefix = f".{name}.{purpose}-"
     for leftover in sorted(parent.iterdir()):
-        if leftover.name.startswith(prefix) and re.fullmatch("[0-9a-f]{16}", leftover.name[len(prefix) :]):
+        if re.fullmatch(rf"(\.)?{re.escape(prefix)}[0-9a-f]{{16}}(?(1)\.[a-z]+-[0-9a-f]{{16}})", leftover.name):
             _remove_if_dead(leftover)
     folder, lock = _make(parent, prefix)
     try:

@@ -227,7 +227,8 @@ class JudgementRecord(Record, frozen=True):
 class FrozenEvidence(Record, frozen=True):
     """``evidence.json``: the freeze that this run was exported as, and what `compare` said of it then.
 
-    `name` is the freeze's folder without the way to it; `runs` of `expected_runs` were imported.
+    `name` is the freeze's folder without the way to it; `runs` of `expected_runs` were imported, those of the first
+    `trials` of `of_trials`.
     """
 
     schema_version: VERSION_1
@@ -236,6 +237,8 @@ class FrozenEvidence(Record, frozen=True):
     suite: str
     benchmark_sha256: Sha256
     cases: Count
+    trials: TrialNumber
+    of_trials: TrialNumber
     runs: Count
     expected_runs: Count
     observed_treatment_result: Literal["pass", "fail", "blocked", "not-run"]
