@@ -187,3 +187,18 @@ def test_hostile_text_moves_no_cursor(repo: Path, capsys: pytest.CaptureFixture[
     assert "\x1b" not in out
     assert "\u202e" not in out
     assert all(line.startswith("tests/plan-trip/a\u241b[2J b") for line in out.splitlines()[:-1])
+
+
+def test_the_scorecards_files_are_looked_at_too(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Config, baseline, and eval cases in both places; not where only a skill's own cases are asked for."""
+    write(repo, "tests/plan-trip/a/case.md", case())
+    write(repo, "tests/plan-trip/evals/e.yaml", "name: e\nskill: plan-trip\ncategory: trigger-positve\n")
+    write(repo, "evals/cases/plan-trip/f.yaml", "name: f\n---\n- 1\n")
+    write(repo, "evals/config.yaml", "dimensions: 3\n")
+    write(repo, "evals/baseline.yaml", "skills: 4\n")
+    assert main(["check", "--no-run"]) == 2
+    out = capsys.readouterr().out
+    for file in ("evals/baseline.yaml:1", "evals/config.yaml:1", "evals/cases/plan-trip/f.yaml:3"):
+        assert f"{file}: " in out
+    assert "tests/plan-trip/evals/e.yaml:3: " in out
+    assert main(["check", "--no-run", "plan-trip"]) == 0

@@ -91,6 +91,23 @@ def test_next_stays_within_its_limits(at: list[str], capsys: pytest.CaptureFixtu
     main([*at, "clean", "--all"])
 
 
+def test_one_unreadable_run_hides_no_other(at: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Status names the file that can't be read, shows the other runs all the same, and ends with 2."""
+    said(capsys, [*at, "start", "reviewing", "--trials", "1"])
+    broken = next(Path(at[1]).rglob("reviewing.run")).parent / "another.run/plan.json"
+    broken.parent.mkdir()
+    broken.write_text("{")
+    assert main([*at, "status"]) == 2
+    shown = capsys.readouterr()
+    assert shown.out.startswith("reviewing: ")
+    assert "another.run/plan.json" in shown.err
+    assert main([*at, "status", "--json"]) == 2
+    got = json.loads(capsys.readouterr().out)
+    assert [run["skill"] for run in got["runs"]] == ["reviewing"]
+    assert "another.run/plan.json" in got["problems"][0]
+    main([*at, "clean", "--all"])
+
+
 @pytest.mark.parametrize(
     ("command", "message"),
     [

@@ -1,7 +1,8 @@
 """`skillbench check`: every problem of the tests tree and of every case, and what an author would want to be warned of.
 
-Gather: reads every case and fixture of the skills asked for, and (unless told not to) runs every hard assertion on a
-copy of the untouched fixture with an empty output: one that passes there says nothing about the arm.
+Gather: reads every case and fixture of the skills asked for (of all: the scorecard's files too), and unless told not to
+runs every hard assertion on a copy of the untouched fixture with an empty output: one that passes there says nothing
+about the arm.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ def check(tree: Tree, names: Collection[str] = (), *, run: bool = True) -> tuple
     else:
         found += tree.problems
         found += [problem for case in tree.orphans for problem in _read(case, None)[1]]
+        found += _scorecard(tree)
     runnable: list[tuple[SkillEntry, CaseEntry, Case]] = []
     for skill in skills:
         if not skill.cases:
@@ -48,6 +50,19 @@ def check(tree: Tree, names: Collection[str] = (), *, run: bool = True) -> tuple
     if run and runnable:
         found += _run_all(tree, runnable)
     return in_order(dict.fromkeys(found))
+
+
+def _scorecard(tree: Tree) -> tuple[Problem, ...]:
+    """Return what is wrong with the files below the evals root, and with the eval cases beside the tests."""
+    from .scorecard.discover import TESTS_FOLDER, discover
+    from .scorecard.evaluate import baseline_of
+
+    roots = [tree.project.root / tree.project.settings.evals_root]
+    roots += [skill.tests / TESTS_FOLDER for skill in tree.skills if skill.tests is not None]
+    if not any(root.is_dir() for root in roots):
+        return ()
+    found = discover(tree)
+    return (*found.problems, *baseline_of(tree.project, found.config)[1])
 
 
 def _read(entry: CaseEntry, skill: SkillEntry | None) -> tuple[Case | None, list[Problem]]:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from .errors import Problem, UsageError
+from .errors import Problem, SkillbenchError, UsageError
 from .jobs import not_yet_known, open_jobs
 from .model import ArmRecord, JudgementRecord, Request, Value, arms_of, comparisons_of
 from .project import Project
@@ -39,19 +39,26 @@ class Progress(Value, frozen=True):
     left_ms: int | None
 
 
-def of_project(project: Project, names: Sequence[str], *, scorecards: bool = False) -> list[Progress]:
+def of_project(
+    project: Project, names: Sequence[str], *, scorecards: bool = False
+) -> tuple[list[Progress], tuple[Problem, ...]]:
     """Return the progress of the runs of the named skills, or of all recorded, by name; of `scorecards` only.
 
-    Raises UsageError for a named skill without a run.
+    Beside it: what is wrong with the runs that can't be read. Raises UsageError for a named skill without a run.
     """
     found = []
+    problems: list[Problem] = []
     for folder in folders(project, names, scorecards=scorecards):
-        progress = _of_folder(project, folder)
+        try:
+            progress = _of_folder(project, folder)
+        except SkillbenchError as error:
+            problems += error.problems
+            continue
         if progress is not None:
             found.append(progress)
         elif names:
             raise UsageError(Problem(path=project.relative(folder), slug="no-run", what="no run is recorded"))
-    return found
+    return found, tuple(problems)
 
 
 def _of_folder(project: Project, folder: Path) -> Progress | None:

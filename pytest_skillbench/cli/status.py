@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 
 from ..text import one_line
@@ -17,18 +18,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print where the runs stand and return 0, or 3 where one is not done."""
+    """Print where the runs stand and return 0, or 3 where one is not done, or 2 where one can't be read."""
     from .. import progress, project
 
     found = project.find(Path.cwd())
-    runs = progress.of_project(found, args.skills, scorecards=args.scorecard)
+    runs, problems = progress.of_project(found, args.skills, scorecards=args.scorecard)
     if args.json:
         import msgspec
 
-        print(json.dumps({"schema_version": 1, "runs": msgspec.to_builtins(runs)}))
+        document = {"schema_version": 1, "problems": [str(problem) for problem in problems]}
+        print(json.dumps({**document, "runs": msgspec.to_builtins(runs)}))
     else:
         for one in runs:
             print(one_line(progress.line(one)))
-        if not runs:
+        if not runs and not problems:
             print("no run is recorded: skillbench start")
+    for problem in problems:
+        print(f"skillbench: error: {problem}", file=sys.stderr)
+    if problems:
+        return 2
     return 0 if all(one.open == 0 for one in runs) else 3

@@ -30,11 +30,14 @@ def run(args: argparse.Namespace) -> int:
     import time
 
     from .. import progress, project
+    from ..errors import SkillbenchError
 
     found = project.find(Path.cwd())
     with _Screen() if sys.stdout.isatty() else _Lines() as shown:
         while True:
-            runs = progress.of_project(found, args.skills, scorecards=args.scorecard)
+            runs, problems = progress.of_project(found, args.skills, scorecards=args.scorecard)
+            if problems:
+                raise SkillbenchError(*problems)
             if not runs:
                 print("no run is recorded: skillbench start")
                 return 0
