@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -116,7 +117,7 @@ def test_nothing_to_evaluate(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert call(tmp_path) == 3
     text = capsys.readouterr().out
     assert "No skill was evaluated." in text
-    assert "No eval cases, so not evaluated: reviewing" in text
+    assert "Not evaluated, without eval cases or not in target_skills: reviewing" in text
     assert not (tmp_path / "evals").exists()
 
 
@@ -205,13 +206,27 @@ def test_the_baseline_is_updated_in_place(repo: Path, capsys: pytest.CaptureFixt
     assert "says just this already" in capsys.readouterr().out
 
 
-def test_the_last_evaluation_becomes_the_baseline(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """``--report-only`` with ``--update-baseline`` confirms what was seen then; JSON alone is on stdout."""
+def test_an_old_evaluation_is_no_baseline(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It was held to the baseline of its day, so what is BLOCKED now would be confirmed: refused, nothing written."""
     assert call(repo) == 0
-    write_run(repo, "?")
-    assert said(repo, capsys, "--report-only", "--update-baseline", "--yes")["baseline"] == "updated"
-    assert yaml.safe_load((repo / "evals/baseline.yaml").read_text())["skills"]["reviewing"]["overall"] == 100.0
-    assert len(results(repo)) == 1
+    (repo / "evals/baseline.yaml").write_text(BASELINE)
+    assert call(repo, "--report-only", "--update-baseline", "--yes") == 2
+    assert "--update-baseline: can't be confirmed from an old evaluation" in capsys.readouterr().err
+    assert (repo / "evals/baseline.yaml").read_text() == BASELINE
+
+
+@pytest.mark.parametrize("place", ["overall_score", "tool_usage", "overall", "eval_cases_total"])
+def test_totals_that_the_rows_do_not_come_to(repo: Path, capsys: pytest.CaptureFixture[str], place: str) -> None:
+    """A file whose total was changed by hand is refused with the place, whichever total it is."""
+    assert call(repo) == 0
+    (name,) = results(repo)
+    path = repo / "evals/results" / name
+    path.write_text(re.sub(rf"\b{place}: [0-9.]+", f"{place}: 960", path.read_text(), count=1))
+    capsys.readouterr()
+    assert call(repo, "--report-only") == 2
+    error = capsys.readouterr().err
+    assert f"evals/results/{name}: $." in error
+    assert "by its rows" in error
 
 
 def test_a_baseline_that_somebody_else_wrote_meanwhile(repo: Path) -> None:
@@ -303,6 +318,20 @@ def test_a_config_that_is_broken(repo: Path, capsys: pytest.CaptureFixture[str])
     assert "evals/config.yaml:1: the weights sum to 1.3" in captured.err
     assert "reviewing" in captured.out
     assert results(repo) == []
+
+
+def test_an_automatic_update_never_lowers(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A fall within the limits, repeated, must not carry the baseline down with it; somebody confirms it or not."""
+    (repo / "evals/config.yaml").write_text("baseline: {auto_update: true}\n")
+    assert call(repo) == 0
+    written = (repo / "evals/baseline.yaml").read_text()
+    higher = re.sub(r"skill_words: (\d+)", lambda found: f"skill_words: {int(found[1]) - 1}", written)
+    assert higher != written
+    (repo / "evals/baseline.yaml").write_text(higher)
+    capsys.readouterr()
+    assert call(repo) == 0
+    assert "The baseline was not updated by itself" in capsys.readouterr().out
+    assert (repo / "evals/baseline.yaml").read_text() == higher
 
 
 def test_automatic_update(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,6 +39,7 @@ class ScorecardSession:
     def __init__(self, bench: SkillbenchSession) -> None:
         self.bench = bench
         self._evaluated: Evaluated | None = None
+        self._places: tuple[str, str, str] | None = None
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         """Take a case file or the config of the scorecard, and nothing else."""
@@ -64,10 +65,35 @@ class ScorecardSession:
         if not real.is_relative_to(project.root):
             return None
         parts = real.relative_to(project.root).parts
-        evals = Path(project.settings.evals_root).parts
-        own = parts[: len(evals)] == evals and (parts[len(evals) :] == (_CONFIG,) or "results" not in parts)
+        own = self._is_own("/".join(parts))
         beside = parts[-2:-1] == (_IN_TESTS,) and real.is_relative_to(project.tests)
         return "/".join(parts) if own or beside else None
+
+    def _is_own(self, shown: str) -> bool:
+        """Return whether a file is the config, a case, or else below the evals root and no evaluation."""
+        if self._places is None:
+            from .scorecard.discover import read_config
+
+            project = self.bench.suite.tree.project
+            config, _ = read_config(project)
+            self._places = (f"{project.settings.evals_root}/", f"{config.cases_path}/", f"{config.results_path}/")
+        evals, cases, results = self._places
+        return shown == self.config or shown.startswith(cases) or shown.startswith(evals) > shown.startswith(results)
+
+    @property
+    def config(self) -> str:
+        """Return where the config would be, below the repository's root."""
+        return f"{self.bench.suite.tree.project.settings.evals_root}/{_CONFIG}"
+
+    @property
+    def home(self) -> str:
+        """Return the file whose nodes are the dimensions, and what is wrong elsewhere.
+
+        It is the config; where there is none, the first file with a case.
+        """
+        project = self.bench.suite.tree.project
+        files = [case.file for cases in self.evaluated.found.cases.values() for case in cases]
+        return self.config if (project.root / self.config).is_file() or not files else files[0]
 
     @property
     def evaluated(self) -> Evaluated:
@@ -80,18 +106,21 @@ class ScorecardSession:
         return self._evaluated
 
     def problems(self, shown: str) -> list[Problem]:
-        """Return the errors that a file's nodes carry: its own; the config's also those of no other collected file."""
+        """Return the errors that a file's nodes carry: its own; the home's also those of no other collected file."""
         errors = [problem for problem in self.evaluated.problems if problem.severity == "error"]
         project = self.bench.suite.tree.project
-        if shown != f"{project.settings.evals_root}/{_CONFIG}":
+        if shown != self.home:
             return [problem for problem in errors if problem.path == shown]
         config = self.evaluated.found.config
         tests = f"{project.relative(project.tests)}/"
         return [
             problem
             for problem in errors
-            if not problem.path.startswith(f"{config.cases_path}/")
-            and not (problem.path.startswith(tests) and f"/{_IN_TESTS}/" in problem.path)
+            if problem.path == shown
+            or (
+                not problem.path.startswith(f"{config.cases_path}/")
+                and not (problem.path.startswith(tests) and f"/{_IN_TESTS}/" in problem.path)
+            )
         ]
 
 
@@ -125,12 +154,11 @@ class EvalFile(pytest.File):
             numbers[name] = numbers.get(name, 0) + 1
             unique = name if numbers[name] == 1 else f"{name}-{numbers[name]}"
             yield EvalItem.make(self, unique, (problem.line or 1) - 1, Verdict(outcome="failed", lines=(str(problem),)))
-        if self.path.name == _CONFIG and self.shown.count("/") == 1:
+        if self.shown == self.scorecard.home:
             for skill, score in evaluated.evaluation.results.items():
                 line = evaluated.found.config.lines.get(skill, 1) - 1
                 for dimension, result in score.dimensions.items():
                     yield EvalItem.make(self, f"{skill}-{dimension.replace('_', '-')}", line, of_dimension(result))
-            return
         for skill, cases in evaluated.found.cases.items():
             found = evaluated.evaluation.results.get(skill)
             for case in cases:

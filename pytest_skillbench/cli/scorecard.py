@@ -60,6 +60,9 @@ def run(args: argparse.Namespace) -> int:
         if getattr(args, option) and not args.update_baseline:
             what = "means nothing without --update-baseline"
             raise UsageError(Problem(path=f"--{option}", slug="usage", what=what, expected="both"))
+    if args.report_only and args.update_baseline:
+        what = "can't be confirmed from an old evaluation, which was held to the baseline, limits and skill of its day"
+        raise UsageError(Problem(path="--update-baseline", slug="usage", what=what, expected="no --report-only"))
     tree = discover(find(Path.cwd()))
     session = _Session(args, tree)
     return session.report_only() if args.report_only else session.evaluate()
@@ -104,29 +107,35 @@ class _Session:
         config, problems = read_config(self.project)
         names = tuple(skill.name for skill in self.tree.select(self.args.skill)) if self.args.skill else ()
         path, evaluation = lookup.last(self.project, config, names)
-        baseline, wrong = evaluate.baseline_of(self.project, config)
+        _, wrong = evaluate.baseline_of(self.project, config)
         problems = (*problems, *wrong)
         self.problems(problems)
         self.show(evaluation, left_out=())
-        usable = not any(problem.severity == "error" for problem in problems)
-        updated = usable and self.update(evaluation, config, baseline)
         self.end(evaluation, problems, path)
-        return self.code(evaluation, problems, updated=updated)
+        return self.code(evaluation, problems, updated=False)
 
     # -- baseline ------------------------------------------------------------------------------------------------------
 
     def update(self, evaluation: Evaluation, config: Config, baseline: Baseline | None) -> bool:
         """Update the baseline where that is asked for and allowed; tell whether it now is this evaluation."""
         from ..scorecard import update
+        from .numbers import counted
 
-        automatic = config.auto_update and not self.args.update_baseline and not self.args.report_only
+        automatic = config.auto_update and not self.args.update_baseline
         if not (self.args.update_baseline or automatic):
             return False
         proposal = update.propose(self.project, config.baseline_path, evaluation, baseline)
         if proposal.refused and not self.args.force:
             self.baseline_state = "refused"
-            self.tell(f"The baseline was not updated; {len(proposal.refused)} reasons (--force overrides them):")
+            self.tell(f"The baseline was not updated; {counted(len(proposal.refused), 'reason')} (--force overrides):")
             for reason in proposal.refused:
+                self.tell(f"  {reason}")
+            return False
+        fallen = update.fallen(evaluation, baseline) if automatic else ()
+        if fallen:
+            self.baseline_state = "refused"
+            self.tell("The baseline was not updated by itself, which would lower it; --update-baseline confirms it:")
+            for reason in fallen:
                 self.tell(f"  {reason}")
             return False
         if not proposal.diff:
@@ -181,7 +190,7 @@ class _Session:
             return
         print(render(evaluation, sys.stdout.encoding))
         if left_out:
-            self.tell(f"No eval cases, so not evaluated: {', '.join(left_out)}")
+            self.tell(f"Not evaluated, without eval cases or not in target_skills: {', '.join(left_out)}")
 
     def end(self, evaluation: Evaluation, problems: Sequence[Problem], path: str | None) -> None:
         """Say where the evaluation is kept, or print everything as JSON."""

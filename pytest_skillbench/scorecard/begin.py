@@ -18,6 +18,7 @@ import msgspec
 from .. import __version__, digest, released
 from ..errors import Problem, SkillbenchError
 from ..files import read_bounded, write_atomic
+from ..freshness import same_package
 from ..model import SkillRef, Value
 from ..plan import FROZEN, put_in_place
 from ..project import Project
@@ -74,7 +75,7 @@ def begin(
     run = None if fresh else _unfinished(project, folder)
     if run is not None:
         check_same(run.shown, run.plan, host, trials)
-        return _begun(skill, run.plan, folder, resumed=True, notes=())
+        return _begun(skill, run.plan, folder, resumed=True, notes=_edited(project, cases, skill, run.plan))
     errors = [problem for problem in skill.problems if problem.severity == "error"]
     if errors:
         raise SkillbenchError(*errors)
@@ -89,6 +90,18 @@ def begin(
     _freeze(tree, skill, plan, folder)
     left = remove_worlds(earlier) if earlier is not None else []
     return _begun(skill, plan, folder, resumed=False, notes=(*notes, *left))
+
+
+def _edited(project: Project, cases: Sequence[EvalCase], skill: SkillEntry, plan: ScorecardPlan) -> tuple[str, ...]:
+    """Return what a run that is resumed can no longer be used for, since its skill or its cases were edited."""
+    if not same_package(project, plan.package.tree_sha256, skill):
+        return ("the skill was edited since this was planned, so nothing of it will count; --fresh starts anew",)
+    now = {case.id: case.sha256 for case in cases}
+    then = {case.id: case.sha256 for case in plan.cases}
+    found = sorted(case for case in now.keys() | then.keys() if now.get(case) != then.get(case))
+    if not found:
+        return ()
+    return (f"cases that changed since this was planned will be ungraded: {', '.join(found)}; --fresh starts anew",)
 
 
 def _unfinished(project: Project, folder: Path) -> ScorecardRun | None:

@@ -14,6 +14,7 @@ from ..errors import Problem, SkillbenchError, in_order
 from ..freshness import same_package
 from ..model import Value
 from ..project import Project
+from ..suggest import closest
 from ..tree import SkillEntry, Tree
 from . import discover as discovery
 from . import update
@@ -35,7 +36,7 @@ class Evaluated(Value, frozen=True):
     """An evaluation and what it was made from. `problems` are of config, cases, baseline, runs and skills, in order.
 
     `usable`: config and baseline are without errors, so that the evaluation may be kept. `left_out`: the skills that
-    have no eval cases and were not asked for.
+    were not evaluated, since they have no eval cases or the config does not target them.
     """
 
     evaluation: Evaluation
@@ -59,6 +60,7 @@ def evaluate(tree: Tree, names: Sequence[str], *, date: str) -> Evaluated:
     found = discovery.discover(tree)
     chosen = _chosen(tree, found, names)
     baseline, problems = baseline_of(tree.project, found.config)
+    problems = (*problems, *_gone(tree, found.config, baseline))
     config_path = f"{tree.project.settings.evals_root}/{FILE}"
     own = [*problems, *(problem for problem in found.problems if problem.path == config_path)]
     all_problems = [*found.problems, *problems]
@@ -87,6 +89,24 @@ def baseline_of(project: Project, config: Config) -> tuple[Baseline | None, tupl
     except SkillbenchError as error:
         return None, error.problems
     return parse_baseline(data, path) if data is not None else (None, ())
+
+
+def _gone(tree: Tree, config: Config, baseline: Baseline | None) -> tuple[Problem, ...]:
+    """Return a warning for each row of the baseline whose skill is not there: nothing is held to it."""
+    known = [skill.name for skill in tree.skills]
+    return tuple(
+        Problem(
+            path=config.baseline_path,
+            line=row.line,
+            slug="evals-unknown-skill",
+            what=f'no skill "{name}", so nothing is held to this row',
+            expected=f"a skill in {tree.project.relative(tree.project.skills)}",
+            suggestion=closest(name, known),
+            severity="warning",
+        )
+        for name, row in (baseline.skills.items() if baseline is not None else ())
+        if name not in known
+    )
 
 
 def _chosen(tree: Tree, found: Found, names: Sequence[str]) -> tuple[SkillEntry, ...]:
@@ -119,7 +139,7 @@ def gather(project: Project, skill: SkillEntry, found: Found) -> tuple[Gathered,
             notes.append(f"the recorded run was {why}: run it again")
         gone = {case.id for case in run.plan.cases} - {case.id for case in cases}
         if gone:
-            notes.append(f"{len(gone)} cases of the recorded run are no longer there")
+            notes.append(f"of the recorded run these cases can't be found: {', '.join(sorted(gone))}")
         if run.plan.example:
             notes.append("example data: recorded with a scripted model, not a measurement")
     gathered = Gathered(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from ..errors import FormatError, Problem, ProjectError
 from ..files import read_bounded, write_new
 from ..yamlread import compose, decoded, plain_of
 from ..yamlwrite import dump
+from . import dimensions, results
 from .scores import Evaluation
 
 LIMIT = 64 << 20
@@ -41,11 +43,40 @@ def parse(data: bytes, shown: str) -> Evaluation:
     if isinstance(tree, Problem):
         raise FormatError(tree)
     try:
-        return msgspec.convert(tree, Evaluation)
+        evaluation = msgspec.convert(tree, Evaluation)
     except msgspec.ValidationError as error:
         what, _, place = str(error).replace("`", '"').partition(" - at ")
         problem = Problem(path=shown, slug="evals-results", place=place.strip('"') or "$", what=what)
         raise FormatError(problem) from None
+    wrong = [
+        Problem(path=shown, slug="evals-results", place=place, what=f"is {stands}", expected=f"{expected}, by its rows")
+        for place, stands, expected in totals(evaluation)
+        if stands != expected
+    ]
+    if wrong:
+        raise FormatError(*wrong)
+    return evaluation
+
+
+def totals(evaluation: Evaluation) -> Iterator[tuple[str, object, object]]:
+    """Yield every total of an evaluation: its place, what stands there, and what its rows come to."""
+    for name, skill in evaluation.results.items():
+        place = f"$.results.{name}"
+        for dimension, found in skill.dimensions.items():
+            rows = [row for row in skill.rows if row.dimension == dimension]
+            yield f"{place}.{dimension}", getattr(skill, dimension), found.score
+            if dimension == "token_efficiency":
+                expected = dimensions.static(skill.size).score
+            else:
+                expected = dimensions.score(dimension, rows).score
+            yield f"{place}.dimensions.{dimension}.score", found.score, expected
+        yield f"{place}.overall", skill.overall, dimensions.overall(skill.dimensions, evaluation.weights).score
+    summary = results.summary(evaluation.results)
+    for field in summary.__struct_fields__:
+        yield f"$.summary.{field}", getattr(evaluation.summary, field), getattr(summary, field)
+    averages = results.averages(evaluation.results)
+    for dimension, average in averages.items():
+        yield f"$.dimension_averages.{dimension}", evaluation.dimension_averages.get(dimension), average
 
 
 def names(folder: Path) -> list[str]:

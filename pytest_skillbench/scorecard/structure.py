@@ -58,17 +58,27 @@ def _found(text: str, tokens: Sequence[Token]) -> Iterator[Structure]:
 
 
 def _counted_list(tokens: Sequence[Token]) -> bool:
-    """Tell whether any ordered list has at least two items of its own."""
+    """Tell whether any ordered list has at least two items of its own.
+
+    What stands unindented between two items, such as a fence, ends the list; one that counts on is the same steps.
+    """
     items: list[int] = []
+    last = 0  # the number of the last item of an outer list that is over
     for token in tokens:
         if token.type == "ordered_list_open":
-            items.append(0)
+            start = token.attrGet("start")
+            counts_on = token.level == 0 and (1 if start is None else start) == last + 1
+            items.append(last if counts_on else 0)
         elif token.type == "bullet_list_open":
             items.append(-(10**9))  # its items are not steps, however many
         elif token.type == "list_item_open":
             items[-1] += 1
-        elif token.type in ("ordered_list_close", "bullet_list_close") and items.pop() >= 2:
-            return True
+        elif token.type in ("ordered_list_close", "bullet_list_close"):
+            count = items.pop()
+            if count >= 2:
+                return True
+            if token.type == "ordered_list_close" and token.level == 0:
+                last = count
     return False
 
 

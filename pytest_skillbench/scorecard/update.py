@@ -60,6 +60,24 @@ def refusals(evaluation: Evaluation) -> tuple[str, ...]:
     return tuple(found) if evaluation.results else ("nothing was evaluated",)
 
 
+def fallen(evaluation: Evaluation, before: Baseline | None) -> tuple[str, ...]:
+    """Return what an update that nobody is asked about would lower: scores that fell, and skills that grew.
+
+    Without this, a score could fall by less than its threshold again and again, and never be BLOCKED.
+    """
+    found = [
+        f"{change.skill}: {change.dimension} from {change.baseline} to {change.score}"
+        for change in evaluation.comparison.regressions
+    ]
+    for name, skill in evaluation.results.items():
+        old = before.skills.get(name) if before is not None else None
+        if old is None or old.skill_words is None or skill.size is None:
+            continue
+        if skill.size.words > old.skill_words:
+            found.append(f"{name}: from {old.skill_words:,} to {skill.size.words:,} words")
+    return tuple(found)
+
+
 def rebase(evaluation: Evaluation, before: Baseline | None) -> Baseline:
     """Return the baseline with the skills of an evaluation renewed; all totals are of the rows that are then in it.
 
