@@ -315,3 +315,14 @@ def test_ten_thousand_cases(tmp_path: Path) -> None:
     found = found_in(tmp_path)
     assert len({case.id for case in found.cases["reviewing"]}) == 10_000
     assert all(a.line < b.line for a, b in itertools.pairwise(found.cases["reviewing"]))
+
+
+def test_a_document_that_is_no_utf8_takes_no_other_along() -> None:
+    """It is named with its line in the file, and those before and behind it are cases all the same."""
+    one = b"name: %s\nskill: s\ncategory: output-quality\ninput: x\nexpected: {output_contains: [a]}\n"
+    found = parse(one % b"a" + b"---\nname: caf\xe9\n---\n" + one % b"b", "c.yaml")
+    assert [(draft.name, draft.line) for draft in found.drafts] == [("a", 1), ("b", 9)]
+    assert (found.lost, [str(problem) for problem in found.problems]) == (
+        1,
+        ["c.yaml:7: not UTF-8; expected text in UTF-8"],
+    )

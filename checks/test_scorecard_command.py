@@ -281,6 +281,7 @@ def test_nobody_to_ask(repo: Path) -> None:
     assert done.returncode == 2
     assert b"nobody to ask whether the baseline may be written; expected --yes in scripts" in done.stderr
     assert not (repo / "evals/baseline.yaml").exists()
+    assert len(results(repo)) == 1
 
 
 @pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 0), (b"\n", 0)])

@@ -216,3 +216,32 @@ def test_selection_xdist_and_explorers(repo: Path, run: Run, pytester: pytest.Py
 def test_without_skillbench_nothing_is_collected(repo: Path, pytester: pytest.Pytester) -> None:
     """YAML files are nobody's tests unless they are asked for."""
     assert pytester.runpytest("evals").ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_dimensions_without_a_config(repo: Path, pytester: pytest.Pytester) -> None:
+    """The defaults hold then, and what is BLOCKED by them is as red as with a config."""
+    record(repo, "no")
+    (repo / "evals/config.yaml").unlink()
+    (repo / "evals/baseline.yaml").write_text(BASELINE % 100)
+    result = pytester.runpytest("--skillbench", "evals", "-k", "reviewing-output-quality", "-rf")
+    result.assert_outcomes(failed=1, deselected=result.parseoutcomes()["deselected"])
+    result.stdout.fnmatch_lines(["FAILED evals/cases/reviewing/cases.yaml::reviewing-output-quality*"])
+
+
+def test_a_nested_evals_root_and_a_skill_named_results(repo: Path, pytester: pytest.Pytester) -> None:
+    """Only the folder that the config names holds evaluations; only the config's own path matters."""
+    (repo / "qa").mkdir()
+    (repo / "evals").rename(repo / "qa/evals")
+    (repo / "tests/skillbench.yaml").write_text("evals_root: qa/evals\n")
+    write_skill(repo, "results", {"one": UNGATED})
+    (repo / "qa/evals/cases/results").mkdir()
+    (repo / "qa/evals/cases/results/c.yaml").write_text(CASES.replace("skill: reviewing", "skill: results"))
+    config = repo / "qa/evals/config.yaml"
+    config.write_text(CONFIG.replace("  - reviewing\n", "  - reviewing\n  - results\n"))
+    (repo / "qa/evals/results").mkdir()
+    (repo / "qa/evals/results/2026-11-30.yaml").write_text("x: 1\n")
+    result = pytester.runpytest("--skillbench", "qa", "--collect-only", "-q")
+    result.stdout.fnmatch_lines_random(
+        ["qa/evals/cases/results/c.yaml::finds-it", "qa/evals/config.yaml::reviewing-token-efficiency"]
+    )
+    result.stdout.no_fnmatch_line("*2026-11-30*")

@@ -401,3 +401,13 @@ def test_no_float_is_in_an_evaluation(evaluation: Evaluation) -> None:
     assert not any(isinstance(leaf, float) for leaf in found)
     scores = [leaf for leaf in found if isinstance(leaf, Decimal)]
     assert all(leaf == leaf.quantize(Decimal("0.01"), ROUND_HALF_UP) for leaf in scores)
+
+
+def test_a_row_of_a_skill_that_is_not_there(repo: Path) -> None:
+    """A misspelled name in the baseline turns the guard off, so it is named with its line."""
+    (repo / "evals/baseline.yaml").write_text("skills:\n  reviewingg: {tool_usage: 100}\n")
+    problems = [str(problem) for problem in at(repo, "reviewing").problems]
+    assert any(
+        problem.startswith('evals/baseline.yaml:2: no skill "reviewingg"') and 'did you mean "reviewing"?' in problem
+        for problem in problems
+    ), problems

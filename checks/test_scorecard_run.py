@@ -509,7 +509,8 @@ def test_a_lost_state_loses_no_observation(bench: Bench) -> None:
 
 def test_start_resumes_what_is_not_finished(bench: Bench) -> None:
     """The same run while jobs are open, another one is refused; fresh or done, a new one takes its place whole."""
-    assert bench.begin().resumed
+    again = bench.begin()
+    assert (again.resumed, again.notes) == (True, ())
     with pytest.raises(Exception, match="is another run"):
         bench.begin(trials=3)
     bench.finish()

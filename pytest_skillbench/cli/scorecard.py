@@ -76,6 +76,7 @@ class _Session:
         self.tree = tree
         self.project: Project = tree.project
         self.baseline_state = "not asked for"
+        self.unasked = False
 
     def evaluate(self) -> int:
         """Evaluate now and keep the evaluation."""
@@ -159,12 +160,14 @@ class _Session:
         return True
 
     def confirmed(self, proposal: Proposal) -> bool:
-        """Ask on the terminal. Raises UsageError where nobody can answer."""
-        from ..errors import Problem, UsageError
+        """Ask on the terminal. Where nobody can answer: say so, and the exit code will be 2."""
+        from ..errors import Problem
 
         if sys.stdin is None or not sys.stdin.isatty():
             what = "nobody to ask whether the baseline may be written"
-            raise UsageError(Problem(path="--update-baseline", slug="usage", what=what, expected="--yes in scripts"))
+            self.problems([Problem(path="--update-baseline", slug="usage", what=what, expected="--yes in scripts")])
+            self.unasked = True
+            return False
         print(f"Write this to {one_line(proposal.shown)}? [y/N] ", end="", file=sys.stderr, flush=True)
         return sys.stdin.readline().strip().casefold() in ("y", "yes")
 
@@ -217,7 +220,7 @@ class _Session:
         """
         from ..scorecard.results import exit_code
 
-        if any(problem.severity == "error" for problem in problems):
+        if self.unasked or any(problem.severity == "error" for problem in problems):
             return 2
         if updated:
             return 0

@@ -38,6 +38,7 @@ LONGEST = 1 << 20
 _KEYS = ("name", "skill", "category", "input", "context", "expected", "tags")
 _REQUIRED = ("name", "skill", "category", "input", "expected")
 _EXPECTED = ("triggered", "tools_used", "output_contains", "output_not_contains", "output_structure", "error_handled")
+_START = re.compile(rb"^(?=---)", re.MULTILINE)
 _ENVIRONMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -68,12 +69,12 @@ def parse(data: bytes, shown: str) -> Parsed:
 
     Of two documents with one name, the second can't be used.
     """
-    source = decoded(data, shown, "eval-case")
+    text, problems = _readable(data, shown)
+    source = decoded(text, shown, "eval-case")
     if isinstance(source, Problem):
         return Parsed(drafts=(), lost=1, problems=(source,))
     drafts: list[Draft] = []
-    problems: list[Problem] = []
-    lost = 0
+    lost = len(problems)
     named: dict[str, int] = {}
     for document in documents(source):
         root = compose(document, LONGEST)
@@ -100,6 +101,22 @@ def parse(data: bytes, shown: str) -> Parsed:
     if not drafts and not problems:
         problems.append(source.problem(1, "no case in the file", "a document with name, skill, category, input, …"))
     return Parsed(drafts=tuple(drafts), lost=lost, problems=tuple(problems))
+
+
+def _readable(data: bytes, shown: str) -> tuple[bytes, list[Problem]]:
+    """Return a file with each document that is not UTF-8 as blank lines, and what is wrong with these."""
+    pieces: list[bytes] = []
+    problems: list[Problem] = []
+    line = 0
+    for piece in _START.split(data):
+        found = decoded(piece, shown, "eval-case")
+        if isinstance(found, Problem):
+            problems.append(msgspec.structs.replace(found, line=line + (found.line or 1)))
+            pieces.append(b"\n" * piece.count(b"\n"))
+        else:
+            pieces.append(piece)
+        line += piece.count(b"\n")
+    return b"".join(pieces), problems
 
 
 class _Reader:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Literal
 
+import msgspec
+
 from ..model import Value
 from . import compare
 from .baseline import Baseline
@@ -68,7 +70,7 @@ def skill_score(given: Gathered, config: Config, baseline: Baseline | None) -> S
         if name == "token_efficiency":
             dimensions[name] = compare.measured(scores[name], known, grown, given.size, limit)
         else:
-            dimensions[name] = compare.observed(scores[name], known, limit)
+            dimensions[name] = _doubted(given, compare.observed(scores[name], known, limit))
     missing = (*(_gap(name, scores[name]) for name in total.missing), *_lacking(given, config))
     old = before.overall if before is not None else None
     delta = total.score - old if total.score is not None and old is not None and not missing else None
@@ -94,6 +96,13 @@ def skill_score(given: Gathered, config: Config, baseline: Baseline | None) -> S
         dimensions=dimensions,
         rows=rows,
     )
+
+
+def _doubted(given: Gathered, found: DimensionResult) -> DimensionResult:
+    """Return a dimension, never UP where cases can't be used: the one that failed may be among them."""
+    if found.status != "UP" or not given.lost:
+        return found
+    return msgspec.structs.replace(found, status="OK", detail=f"without the {given.lost} that can't be used")
 
 
 def _rows(given: Gathered, case: EvalCase) -> Iterable[Row]:
