@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_skillbench import project, tree
-from pytest_skillbench.scorecard.cases import Draft, parse
+from pytest_skillbench.scorecard.cases import Draft, Lost, parse
 from pytest_skillbench.scorecard.discover import Found, discover
 from pytest_skillbench.scorecard.ids import slugs
 
@@ -137,7 +137,7 @@ def test_what_is_wrong_is_named(change: str, says: str) -> None:
     around = f"{SMALL.format(name='before')}---\n{bad}\n---\n{SMALL.format(name='after')}"
     found = parse(around.encode(), "c.yaml")
     assert [draft.name for draft in found.drafts] == ["before", "after"]
-    assert found.lost == 1
+    assert [lost.line for lost in found.lost] == [8]
 
 
 @pytest.mark.parametrize("key", ["name", "skill", "category", "input", "expected"])
@@ -252,7 +252,10 @@ def test_an_unknown_skill_and_a_foreign_folder(tmp_path: Path) -> None:
     write_cases(tmp_path, "reviewing", text)
     found = found_in(tmp_path)
     assert [case.name for case in found.cases["reviewing"]] == ["a"]
-    assert found.lost == {"reviewing": 2}
+    assert [(lost.place, lost.category) for lost in found.lost["reviewing"]] == [
+        ("evals/cases/reviewing/cases.yaml:8", "trigger-negative"),
+        ("evals/cases/reviewing/cases.yaml:15", "trigger-negative"),
+    ]
     assert [str(problem).removeprefix("evals/cases/reviewing/cases.yaml:") for problem in found.problems] == [
         '9: no skill "reveiwing"; expected a skill in skills; did you mean "reviewing"?',
         '16: a case of "writing" in the folder of "reviewing"; expected the skill of its folder; '
@@ -322,7 +325,5 @@ def test_a_document_that_is_no_utf8_takes_no_other_along() -> None:
     one = b"name: %s\nskill: s\ncategory: output-quality\ninput: x\nexpected: {output_contains: [a]}\n"
     found = parse(one % b"a" + b"---\nname: caf\xe9\n---\n" + one % b"b", "c.yaml")
     assert [(draft.name, draft.line) for draft in found.drafts] == [("a", 1), ("b", 9)]
-    assert (found.lost, [str(problem) for problem in found.problems]) == (
-        1,
-        ["c.yaml:7: not UTF-8; expected text in UTF-8"],
-    )
+    assert [str(problem) for problem in found.problems] == ["c.yaml:7: not UTF-8; expected text in UTF-8"]
+    assert found.lost == (Lost(line=7),)

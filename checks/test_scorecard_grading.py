@@ -275,6 +275,15 @@ def test_error_handling(status: Status, output: str, held: int) -> None:
     assert (row.held, row.of) == (held, 2)
 
 
+@pytest.mark.parametrize("output", ["I can't help with that.", None])
+def test_a_refusal_is_no_output_of_quality(output: str | None) -> None:
+    """A case that only forbids words is not held by a message that says nothing, nor by none at all."""
+    of = case(output_not_contains=("perfect", "great"))
+    seen = observation("refused", output=REF if output else None, detail="I can't help with that.")
+    row = rows(of, seen, output)["output_quality"]
+    assert (row.held, row.of, row.failed) == (0, 2, ("ended as refused: I can't help with that.",))
+
+
 def test_error_handling_that_was_cut_short() -> None:
     """A time-out is no error of the skill's: nothing is known."""
     row = rows(case("error-handling", error_handled=True), observation("timed-out"))["error_handling"]

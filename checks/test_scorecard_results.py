@@ -22,7 +22,7 @@ from pytest_skillbench.scorecard import lookup, past, resultsfile
 from pytest_skillbench.scorecard.discover import read_config
 from pytest_skillbench.scorecard.evaluate import Evaluated, evaluate
 from pytest_skillbench.scorecard.records import DIMENSIONS
-from pytest_skillbench.scorecard.scores import Evaluation
+from pytest_skillbench.scorecard.scores import Evaluation, SkillScore
 
 from .scorecards import write_cases, write_run, write_skill
 
@@ -251,16 +251,76 @@ def test_what_the_config_asks_for(repo: Path) -> None:
         "eval_cases: {min_cases_per_skill: 7, required_categories: [trigger-accuracy, token-efficiency]}\n"
     )
     file = repo / "evals/cases/reviewing/cases.yaml"
-    file.write_text(file.read_text() + "---\nname: [\n---\nname: broken\n")
+    file.write_text(f"{file.read_text()}---\nname: broken\ncategory: token-efficiency\n")
     write_run(repo, "+")
     found = at(repo, "reviewing")
     assert found.evaluation.results["reviewing"].missing == (
-        "2 of its cases can't be used",
+        "1 of its cases can't be used",
         "6 cases, where the config asks for 7",
         "no case of the category token-efficiency",
     )
     assert found.broken
     assert found.usable
+
+
+@pytest.mark.parametrize(
+    ("broken", "dimensions"),
+    [
+        ("name: [", {"trigger_accuracy", "output_quality", "tool_usage", "error_handling"}),
+        ("category: trigger_negative", {"trigger_accuracy"}),
+        ("category: tool-usage", {"output_quality", "tool_usage", "error_handling"}),
+        ("category: token-efficiency", set()),
+    ],
+)
+@pytest.mark.parametrize("trials", [1, 2])
+def test_a_document_that_can_not_be_used(repo: Path, broken: str, dimensions: set[str], trials: int) -> None:
+    """It is counted and named, and no dimension that it may have been meant for has a score; the others have theirs."""
+    file = repo / "evals/cases/reviewing/cases.yaml"
+    text = file.read_text()
+    write_run(repo, "+", trials=trials)
+    file.write_text(f"{text}---\n{broken}\n")
+    line = text.count("\n") + 2
+    found = at(repo, "reviewing")
+    skill = found.evaluation.results["reviewing"]
+    assert {name for name in DIMENSIONS if skill.dimensions[name].score is None} == dimensions
+    for name in dimensions:
+        part = skill.dimensions[name]  # type: ignore[index]
+        assert (part.status, part.ungraded, part.high) == ("not-run", trials, Decimal(100))
+        assert f"(the document can't be used: evals/cases/reviewing/cases.yaml:{line})" in (part.why or "")
+    assert (skill.eval_count, skill.ungraded) == (7, int(bool(dimensions)))
+    assert (skill.complete, found.broken) == (False, True)
+    assert any("skillbench check" in text for text in found.evaluation.insights.recommendations) is bool(dimensions)
+    assert not any("/benchmark-skill" in text for text in found.evaluation.insights.recommendations)
+    recompute(resultsfile.text_of(found.evaluation))
+
+
+def test_a_document_that_can_not_be_used_of_a_hidden_skill(repo: Path) -> None:
+    """A probe that nobody would run is no row, and is counted."""
+    text = "---\nname: reviewing\ndescription: d\ndisable-model-invocation: true\n---\nRead.\n"
+    write_skill(repo, text=text)
+    file = repo / "evals/cases/reviewing/cases.yaml"
+    file.write_text(f"{file.read_text()}---\ncategory: trigger-positive\n")
+    write_run(repo, "+")
+    skill = at(repo, "reviewing").evaluation.results["reviewing"]
+    assert skill.dimensions["trigger_accuracy"].state == "not-applicable"
+    assert (skill.eval_count, skill.ungraded, skill.missing) == (7, 0, ("1 of its cases can't be used",))
+
+
+def test_fewer_cases_are_no_improvement(repo: Path) -> None:
+    """A case that did not hold may have been taken out: a score that rises is not UP then, and the number is said."""
+    write_run(repo, "+")
+
+    def held_to(count: int) -> SkillScore:
+        (repo / "evals/baseline.yaml").write_text(BASELINE.replace("skill_words", f"eval_count: {count}, skill_words"))
+        return at(repo, "reviewing").evaluation.results["reviewing"]
+
+    same, fewer, more = held_to(6), held_to(7), held_to(5)
+    assert [skill.dimensions["tool_usage"].status for skill in (same, fewer, more)] == ["UP", "OK", "UP"]
+    assert fewer.dimensions["tool_usage"].detail == "no improvement over 6 cases, where the baseline had 7"
+    assert (same.status, fewer.status) == ("UP", "OK")
+    assert same.notes == ()
+    assert fewer.notes == ("6 cases, where the baseline had 7: the scores are not of the same cases",)
+    assert more.notes == ("6 cases, where the baseline had 5: the scores are not of the same cases",)
 
 
 def test_targets(repo: Path) -> None:

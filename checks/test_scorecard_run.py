@@ -213,7 +213,9 @@ class Bench:
     def lose_state(self, left: str) -> None:
         """Leave nothing but `left` of the state file; its worlds, which nobody knows of any more, go with it."""
         state = self.folder / "state.json"
-        worlds.remove(Path(json.loads(state.read_text())["root"]))
+        root = json.loads(state.read_text())["root"] if state.stat().st_size else ""
+        if root:  # a run that has ended, or has just begun, has none
+            worlds.remove(Path(root))
         state.write_text(left)
 
     def record(self) -> ScorecardRun:

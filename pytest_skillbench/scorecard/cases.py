@@ -56,11 +56,18 @@ class Draft(Value, frozen=True):
     tags: tuple[str, ...]
 
 
+class Lost(Value, frozen=True):
+    """A document (or a file, at its first line) that can't be used. `category` None: not even that can be read."""
+
+    line: int
+    category: Category | None = None
+
+
 class Parsed(Value, frozen=True):
-    """A case file: the documents that can be used, in their order, how many others there are, and why not."""
+    """A case file: the documents that can be used, in their order, which others there are, and why not."""
 
     drafts: tuple[Draft, ...]
-    lost: int
+    lost: tuple[Lost, ...]
     problems: tuple[Problem, ...]
 
 
@@ -72,9 +79,9 @@ def parse(data: bytes, shown: str) -> Parsed:
     text, problems = _readable(data, shown)
     source = decoded(text, shown, "eval-case")
     if isinstance(source, Problem):
-        return Parsed(drafts=(), lost=1, problems=(source,))
+        return Parsed(drafts=(), lost=(Lost(line=1),), problems=(source,))
     drafts: list[Draft] = []
-    lost = len(problems)
+    lost = [Lost(line=problem.line or 1) for problem in problems]
     named: dict[str, int] = {}
     for document in documents(source):
         root = compose(document, LONGEST)
@@ -82,25 +89,25 @@ def parse(data: bytes, shown: str) -> Parsed:
             continue
         if isinstance(root, Problem):
             problems.append(root)
-            lost += 1
+            lost.append(Lost(line=root.line or document.first_line))
             continue
         reader = _Reader(document, root)
         draft = reader.read()
         problems += reader.problems
         if draft is None:
-            lost += 1
+            lost.append(Lost(line=document.line(root.start_mark.index), category=reader.category))
             continue
         first = named.setdefault(unicodedata.normalize("NFC", draft.name), draft.line)
         if first != draft.line:
             what = f'a second case named "{draft.name}"'
             where = f"each name once in a file; the first is at line {first}"
             problems.append(document.problem(draft.lines["name"], what, where, kind="duplicate-name"))
-            lost += 1
+            lost.append(Lost(line=draft.line, category=draft.category))
         else:
             drafts.append(draft)
     if not drafts and not problems:
         problems.append(source.problem(1, "no case in the file", "a document with name, skill, category, input, …"))
-    return Parsed(drafts=tuple(drafts), lost=lost, problems=tuple(problems))
+    return Parsed(drafts=tuple(drafts), lost=tuple(lost), problems=tuple(problems))
 
 
 def _readable(data: bytes, shown: str) -> tuple[bytes, list[Problem]]:
@@ -120,12 +127,13 @@ def _readable(data: bytes, shown: str) -> tuple[bytes, list[Problem]]:
 
 
 class _Reader:
-    """Reads one document; keeps every problem of it."""
+    """Reads one document; keeps every problem of it, and its category, which may be all that can be read."""
 
     def __init__(self, source: Source, root: Any) -> None:
         self.source = source
         self.root = root
         self.problems: list[Problem] = []
+        self.category: Category | None = None
 
     def read(self) -> Draft | None:
         """Return the document, None where there is any problem."""
@@ -140,7 +148,7 @@ class _Reader:
                 self.problems.append(self.source.problem(line, what, ", ".join(_REQUIRED), kind="missing-key"))
         name, skill = self._text(fields, "name", text_of), self._text(fields, "skill", text_of)
         text = self._text(fields, "input", lines_of)
-        category = self._category(fields.get("category"))
+        category = self.category = self._category(fields.get("category"))
         context = self._context(fields.get("context"))
         expected = self._expected(fields.get("expected"))
         tags = self._texts(fields.get("tags"), "a tag")

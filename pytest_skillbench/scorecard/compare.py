@@ -52,10 +52,13 @@ def growth(size: Size | None, before: BaselineSkill | None, baseline: Baseline |
     return None
 
 
-def observed(found: DimensionScore, before: Decimal | None, threshold: Threshold) -> DimensionResult:
+def observed(
+    found: DimensionScore, before: Decimal | None, threshold: Threshold, fewer: str | None = None
+) -> DimensionResult:
     """Return a dimension with its delta in points and its status. `before`: the baseline's score of it.
 
-    One whose score is not known is BLOCKED all the same where it would be, however the ungraded rows had come out.
+    `fewer`: why a score that rose is no improvement, None where it is one. One whose score is not known is BLOCKED all
+    the same where it would be, however the ungraded rows had come out.
     """
     delta = found.score - before if found.score is not None and before is not None else None
     detail = None
@@ -72,8 +75,10 @@ def observed(found: DimensionScore, before: Decimal | None, threshold: Threshold
         status, detail = "BLOCKED", f"past {threshold.blocking}"
     elif delta < threshold.warning:
         status, detail = "WARN", f"past {threshold.warning}"
+    elif delta > 0:
+        status, detail = ("UP", None) if fewer is None else ("OK", fewer)
     else:
-        status = "UP" if delta > 0 else "OK"
+        status = "OK"
     return _result(found, before, delta, status, detail)
 
 
@@ -105,7 +110,9 @@ def measured(
     return _result(found, before, delta, status, detail)
 
 
-def standing(statuses: Iterable[Status], *, complete: bool, delta: Decimal | None, compared: bool) -> Standing:
+def standing(
+    statuses: Iterable[Status], *, complete: bool, delta: Decimal | None, compared: bool, fewer: str | None
+) -> Standing:
     """Return a skill's status: the worst of its dimensions', and of being incomplete; else how its overall moved."""
     found = {*statuses, *(() if complete else ("incomplete",))}
     worst = next((status for status in _WORST if status in found), None)
@@ -113,7 +120,7 @@ def standing(statuses: Iterable[Status], *, complete: bool, delta: Decimal | Non
         return worst
     if not compared or delta is None:
         return "NEW"
-    return "UP" if delta > 0 else "OK"
+    return "UP" if delta > 0 and fewer is None else "OK"
 
 
 def worst(standings: Iterable[Standing]) -> Standing:

@@ -20,10 +20,10 @@ from ..model import Value
 from ..project import Project
 from ..suggest import closest, natural
 from ..tree import SkillEntry, Tree
-from .cases import Draft, parse
+from .cases import Draft, Lost, parse
 from .config import FILE, Config, default
 from .config import parse as parse_config
-from .ids import finish, slugs
+from .ids import LostCase, finish, lost_case, slugs
 from .records import Context, ContextFile, EvalCase
 
 LIMIT = 1 << 20
@@ -42,12 +42,12 @@ class CaseFile(Value, frozen=True):
 class Found(Value, frozen=True):
     """The config, the cases by the name of their skill in the order of their files, all problems in order.
 
-    `lost`: how many documents (or files) can't be used, by the name of the skill whose folder they are in.
+    `lost`: the documents (or files) that can't be used, by the name of the skill whose folder they are in.
     """
 
     config: Config
     cases: dict[str, tuple[EvalCase, ...]]
-    lost: dict[str, int]
+    lost: dict[str, tuple[LostCase, ...]]
     problems: tuple[Problem, ...]
 
 
@@ -58,16 +58,16 @@ def discover(tree: Tree) -> Found:
     files = list(_files(tree, config, problems))
     names = _file_slugs(files)
     cases: dict[str, list[EvalCase]] = {}
-    lost: Counter[str] = Counter()
+    lost: dict[str, list[LostCase]] = {}
     for file in files:
-        found, lost_here = _cases(tree, file, names[file.path], problems)
-        lost[file.place] += lost_here
+        found, unusable = _cases(tree, file, names[file.path], problems)
+        lost.setdefault(file.place, []).extend(lost_case(file.path, names[file.path], each) for each in unusable)
         for case in found:
             cases.setdefault(case.skill, []).append(case)
     return Found(
         config=config,
         cases={skill: tuple(found) for skill, found in sorted(cases.items())},
-        lost={skill: count for skill, count in sorted(lost.items()) if count},
+        lost={skill: tuple(unusable) for skill, unusable in sorted(lost.items()) if unusable},
         problems=in_order(dict.fromkeys(problems)),
     )
 
@@ -159,25 +159,27 @@ def _entries(folder: Path, shown: str, problems: list[Problem]) -> list[str]:
 # -- cases -------------------------------------------------------------------------------------------------------------
 
 
-def _cases(tree: Tree, file: CaseFile, file_slug: str, problems: list[Problem]) -> tuple[list[EvalCase], int]:
-    """Return the cases in a file, and how many of its documents can't be used."""
+def _cases(tree: Tree, file: CaseFile, file_slug: str, problems: list[Problem]) -> tuple[list[EvalCase], list[Lost]]:
+    """Return the cases in a file, and which of its documents can't be used."""
     try:
         parsed = parse(read_bounded(file.file, LIMIT, file.path), file.path)
     except FileNotFoundError:
         problems.append(Problem(path=file.path, slug="eval-file", what="a link that leads nowhere"))
-        return [], 1
+        return [], [Lost(line=1)]
     except SkillbenchError as error:
         problems += error.problems
-        return [], 1
+        return [], [Lost(line=1)]
     problems += parsed.problems
     names = slugs({draft.name: draft.name for draft in parsed.drafts})
-    cases = []
+    cases, lost = [], list(parsed.lost)
     for draft in parsed.drafts:
         skill = _skill(tree, file, draft, problems)
-        if skill is not None:
-            context = _with_files(tree.project, file, draft, problems)
-            cases.append(finish(draft, file.path, file_slug, names[draft.name], skill.name, context))
-    return cases, parsed.lost + len(parsed.drafts) - len(cases)
+        if skill is None:
+            lost.append(Lost(line=draft.line, category=draft.category))
+            continue
+        context = _with_files(tree.project, file, draft, problems)
+        cases.append(finish(draft, file.path, file_slug, names[draft.name], skill.name, context))
+    return cases, sorted(lost, key=lambda each: each.line)
 
 
 def _skill(tree: Tree, file: CaseFile, draft: Draft, problems: list[Problem]) -> SkillEntry | None:

@@ -151,7 +151,7 @@ def gather(project: Project, skill: SkillEntry, found: Found) -> tuple[Gathered,
         invocable=measured.invocable,
         cjk=measured.has_cjk,
         run_id=run.plan.run_id if run is not None else None,
-        lost=found.lost.get(skill.name, 0),
+        lost=found.lost.get(skill.name, ()),
         notes=tuple(notes),
     )
     return gathered, tuple(problems)

@@ -13,10 +13,19 @@ from collections.abc import Callable, Iterator, Sequence
 from ..model import Value
 from ..text import one_line
 from .cases import has_checks
-from .records import ENDED, Category, Dimension, EvalCase, Expected, Observation
+from .ids import LostCase
+from .records import ENDED, TRIGGER_CATEGORIES, Category, Dimension, EvalCase, Expected, Observation
 from .scores import Row
 from .structure import structures
 
+#: How the reason of a row begins whose document can't be used.
+UNUSABLE = "the document can't be used"
+_MEANT: dict[Dimension, Category] = {
+    "trigger_accuracy": "trigger-accuracy",
+    "output_quality": "output-quality",
+    "tool_usage": "tool-usage",
+    "error_handling": "error-handling",
+}
 _SHOWN = 120
 _MOST_FAILED = 50
 
@@ -80,6 +89,19 @@ def grade(case: EvalCase, trial: int, seen: Seen) -> Iterator[Row]:
         )
 
 
+def ungraded(lost: LostCase, trials: int) -> Iterator[Row]:
+    """Yield the rows of a document that can't be used: in each dimension that it may have been meant for."""
+    for trial in range(1, trials + 1):
+        for dimension, category in _MEANT.items():
+            is_probe = dimension == "trigger_accuracy"
+            if lost.category == "token-efficiency":
+                continue
+            if lost.category is not None and is_probe is not (lost.category in TRIGGER_CATEGORIES):
+                continue
+            why = f"{UNUSABLE}: {one_line(lost.place, 200)}"
+            yield Row(case=lost.id, trial=trial, dimension=dimension, category=lost.category or category, ungraded=why)
+
+
 def folded(text: str) -> str:
     """Return a text as keywords are compared: NFKC and casefold, and nothing else."""
     return unicodedata.normalize("NFKC", text).casefold()
@@ -98,8 +120,8 @@ def _unknown(case: EvalCase, dimension: Dimension, observation: Observation) -> 
         return status
     if dimension == "tool_usage" and observation.tool_calls is None:
         return "the host does not show the tool calls"
-    needs_output = dimension == "output_quality" or (observation.status == "answered" and has_checks(case.expected))
-    if dimension != "tool_usage" and needs_output and observation.output is None:
+    needs_output = dimension != "tool_usage" and observation.status == "answered" and has_checks(case.expected)
+    if needs_output and observation.output is None:
         return f"{status}, without a final message"
     return None
 
@@ -114,9 +136,9 @@ def _grade(
     if dimension == "tool_usage":
         return _tools(case.expected, observation)
     held, of, failed = 0, 0, list[str]()
-    if dimension == "error_handling" and observation.status != "answered":
-        checks = _count(case.expected)
-        return 0, checks + 1, [f"ended as {observation.status}: {one_line(observation.detail or '', _SHOWN)}"]
+    if observation.status != "answered":  # whatever a refusal happens to say, or not to say, is no answer
+        of = _count(case.expected) + (dimension == "error_handling")
+        return 0, of, [f"ended as {observation.status}: {one_line(observation.detail or '', _SHOWN)}"]
     if has_checks(case.expected):
         text = output()
         if text is None:

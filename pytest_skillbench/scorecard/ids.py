@@ -11,11 +11,20 @@ from collections.abc import Mapping
 
 import msgspec
 
+from ..model import Value
 from ..suggest import slug
-from .cases import Draft
-from .records import Context, EvalCase
+from .cases import Draft, Lost
+from .records import Category, Context, EvalCase
 
 _LONGEST = 60
+
+
+class LostCase(Value, frozen=True):
+    """A document that can't be used: its id in rows, its place ``<file>:<line>``, its category or None."""
+
+    id: str
+    place: str
+    category: Category | None
 
 
 def slugs(texts: Mapping[str, str]) -> dict[str, str]:
@@ -61,3 +70,8 @@ def finish(draft: Draft, file: str, file_slug: str, name_slug: str, skill: str, 
         tags=draft.tags,
         sha256=hashlib.sha256(content).hexdigest(),
     )
+
+
+def lost_case(file: str, file_slug: str, lost: Lost) -> LostCase:
+    """Return a document that can't be used, of the file with this path. No case's id has two hyphens twice."""
+    return LostCase(id=f"{file_slug}--line-{lost.line}--unusable", place=f"{file}:{lost.line}", category=lost.category)

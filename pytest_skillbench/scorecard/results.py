@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Literal
 
-import msgspec
-
 from ..model import Value
 from . import compare
-from .baseline import Baseline
+from .baseline import Baseline, BaselineSkill
 from .config import Config
 from .dimensions import ALARM, mean, not_applicable, overall, score, static
-from .grading import Seen, dimensions_of, grade, in_order, polarity
+from .grading import UNUSABLE, Seen, dimensions_of, grade, in_order, polarity, ungraded
+from .ids import LostCase
 from .records import DIMENSIONS, Category, Dimension, EvalCase
 from .scores import (
     Change,
@@ -40,8 +39,8 @@ _STRONG, _WEAK = Decimal(90), Decimal(70)
 class Gathered(Value, frozen=True):
     """What was gathered of one skill. `seen` gives what there is of a case in a trial.
 
-    `invocable`: whether a model may use it unasked. `cjk`: its text has Chinese or Japanese characters. `lost`: how
-    many documents of its case files can't be used.
+    `invocable`: whether a model may use it unasked. `cjk`: its text has Chinese or Japanese characters. `lost`: the
+    documents of its case files that can't be used.
     """
 
     name: str
@@ -52,16 +51,19 @@ class Gathered(Value, frozen=True):
     invocable: bool
     cjk: bool
     run_id: str | None
-    lost: int = 0
+    lost: tuple[LostCase, ...] = ()
     notes: tuple[str, ...] = ()
 
 
 def skill_score(given: Gathered, config: Config, baseline: Baseline | None) -> SkillScore:
     """Return the scores of one skill and how they stand against the baseline."""
-    rows = in_order([row for case in given.cases for row in _rows(given, case)])
+    lost = (row for each in given.lost for row in ungraded(each, given.trials))
+    probed = (row for row in lost if given.invocable or row.dimension != "trigger_accuracy")
+    rows = in_order([*(row for case in given.cases for row in _rows(given, case)), *probed])
     scores = _scores(given, rows)
     total = overall(scores, config.weights)
     before = baseline.skills.get(given.name) if baseline is not None else None
+    fewer = _fewer(given, before)
     grown = compare.growth(given.size, before, baseline, cjk=given.cjk)
     dimensions: dict[Dimension, DimensionResult] = {}
     for name in DIMENSIONS:
@@ -70,7 +72,7 @@ def skill_score(given: Gathered, config: Config, baseline: Baseline | None) -> S
         if name == "token_efficiency":
             dimensions[name] = compare.measured(scores[name], known, grown, given.size, limit)
         else:
-            dimensions[name] = _doubted(given, compare.observed(scores[name], known, limit))
+            dimensions[name] = compare.observed(scores[name], known, limit, fewer)
     missing = (*(_gap(name, scores[name]) for name in total.missing), *_lacking(given, config))
     old = before.overall if before is not None else None
     delta = total.score - old if total.score is not None and old is not None and not missing else None
@@ -87,22 +89,32 @@ def skill_score(given: Gathered, config: Config, baseline: Baseline | None) -> S
             complete=not missing and (compared or not config.require_comparison),
             delta=delta,
             compared=compared,
+            fewer=fewer,
         ),
         run_id=given.run_id,
-        eval_count=len(given.cases),
+        eval_count=_count(given),
         ungraded=len({row.case for row in rows if row.ungraded is not None}),
         size=given.size,
-        notes=(*given.notes, *_notes(dimensions)),
+        notes=(*given.notes, *_notes(given, before, dimensions)),
         dimensions=dimensions,
         rows=rows,
     )
 
 
-def _doubted(given: Gathered, found: DimensionResult) -> DimensionResult:
-    """Return a dimension, never UP where cases can't be used: the one that failed may be among them."""
-    if found.status != "UP" or not given.lost:
-        return found
-    return msgspec.structs.replace(found, status="OK", detail=f"without the {given.lost} that can't be used")
+def _count(given: Gathered) -> int:
+    """Return how many cases a skill has, those that can't be used among them."""
+    return len(given.cases) + len(given.lost)
+
+
+def _fewer(given: Gathered, before: BaselineSkill | None) -> str | None:
+    """Return why no score is an improvement: the baseline had more cases, and one that failed may have been taken out.
+
+    None where it is not so.
+    """
+    had = before.eval_count if before is not None else None
+    if had is None or _count(given) >= had:
+        return None
+    return f"no improvement over {_count(given)} cases, where the baseline had {had}"
 
 
 def _rows(given: Gathered, case: EvalCase) -> Iterable[Row]:
@@ -131,7 +143,7 @@ def _lacking(given: Gathered, config: Config) -> list[str]:
     """Return what the config asks for and the skill's cases do not have."""
     lacking = []
     if given.lost:
-        lacking.append(f"{given.lost} of its cases can't be used")
+        lacking.append(f"{len(given.lost)} of its cases can't be used")
     if len(given.cases) < config.min_cases:
         lacking.append(f"{len(given.cases)} cases, where the config asks for {config.min_cases}")
     have: set[Category] = set()
@@ -141,9 +153,15 @@ def _lacking(given: Gathered, config: Config) -> list[str]:
     return lacking + [f"no case of the category {name}" for name in wanted if name not in have]
 
 
-def _notes(dimensions: Mapping[Dimension, DimensionResult]) -> list[str]:
+def _notes(
+    given: Gathered, before: BaselineSkill | None, dimensions: Mapping[Dimension, DimensionResult]
+) -> Iterable[str]:
     found = dimensions["trigger_accuracy"]
-    return [f"trigger_accuracy: {found.asked} of {found.rows} asked, not observed"] if found.asked else []
+    if found.asked:
+        yield f"trigger_accuracy: {found.asked} of {found.rows} asked, not observed"
+    had = before.eval_count if before is not None else None
+    if had is not None and had != _count(given):
+        yield f"{_count(given)} cases, where the baseline had {had}: the scores are not of the same cases"
 
 
 # -- the whole ---------------------------------------------------------------------------------------------------------
@@ -258,8 +276,13 @@ def _recommendations(results: Mapping[str, SkillScore], comparison: Comparison) 
             yield f"{name}: mend {', '.join(blocked)}, or confirm the drop with --update-baseline --force"
         if any(part.why == ALARM for part in found.dimensions.values()):
             yield f"{name}: look at the probe before the skill; {ALARM}"
-        if any(row.ungraded is not None for row in found.rows):
-            yield f"{name}: run /benchmark-skill --scorecard {name} for the {found.ungraded} ungraded cases"
+        reasons = {row.case: row.ungraded for row in found.rows if row.ungraded is not None}
+        unusable = [case for case, why in reasons.items() if why.startswith(UNUSABLE)]
+        if unusable:
+            yield f"{name}: mend the cases that can't be used: `skillbench check` says what is wrong"
+        if len(reasons) > len(unusable):
+            count = len(reasons) - len(unusable)
+            yield f"{name}: run /benchmark-skill --scorecard {name} for the {count} ungraded cases"
         for name_of, part in found.dimensions.items():
             if part.state == "not-run" and not part.rows and name_of != "token_efficiency":
                 yield f"{name}: write cases that observe {name_of}"
