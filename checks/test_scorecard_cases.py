@@ -327,3 +327,18 @@ def test_a_document_that_is_no_utf8_takes_no_other_along() -> None:
     assert [(draft.name, draft.line) for draft in found.drafts] == [("a", 1), ("b", 9)]
     assert [str(problem) for problem in found.problems] == ["c.yaml:7: not UTF-8; expected text in UTF-8"]
     assert found.lost == (Lost(line=7),)
+
+
+def test_texts_that_match_alike_are_checked_once() -> None:
+    """Case and width are nothing to a keyword, so two spellings of one are one check."""
+    one = "name: a\nskill: s\ncategory: output-quality\ninput: x\nexpected: {output_contains: [Ab, AB, ａｂ, b]}\n"
+    drafts, problems = read(one)
+    assert (drafts[0].expected.output_contains, problems) == (("Ab", "b"), [])
+
+
+@pytest.mark.parametrize(("there", "not_there"), [("diff", "DIFF"), ("a different text", "diff")])
+def test_a_text_that_must_be_there_and_must_not(there: str, not_there: str) -> None:
+    """No output could hold both, so the case is wrong and not the skill."""
+    expected = f"{{output_contains: [{there}], output_not_contains: [{not_there}]}}"
+    _, problems = read(f"name: a\nskill: s\ncategory: output-quality\ninput: x\nexpected: {expected}\n")
+    assert problems == [f'5: "{there}" must be there and must not; expected each text in one of the two lists']

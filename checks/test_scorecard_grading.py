@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_skillbench.model import OutputRef
-from pytest_skillbench.scorecard.grading import Seen, dimensions_of, folded, grade
+from pytest_skillbench.scorecard.cases import folded
+from pytest_skillbench.scorecard.grading import Seen, dimensions_of, grade
 from pytest_skillbench.scorecard.records import Category, Context, EvalCase, Expected, Observation, Status, ToolCall
 from pytest_skillbench.scorecard.scores import Row
 from pytest_skillbench.scorecard.structure import structures
@@ -190,6 +191,16 @@ TABLE = "| a | b |\n|---|---|\n| 1 | 2 |\n"
         ("### 第 1 步\n\n### 第 2 步\n", {"heading", "step-by-step"}),
         ("## 2\n\n## 1\n", {"heading"}),
         ("## Step 1\n", {"heading"}),
+        ("## Step one\n\n## Step Two\n", {"heading", "step-by-step"}),
+        ("## 第一步\n\n## 第二步: 写\n", {"heading", "step-by-step"}),
+        ("## 一、准备\n\n## 二、执行\n", {"heading", "step-by-step"}),
+        ("**Step 1:** do\n\n**Step 2:** go\n", {"step-by-step"}),
+        ("**第一步**\n\n**第二步**\n", {"step-by-step"}),
+        ("## One more thing\n\n## Two caveats\n", {"heading"}),
+        ("## 一个例子\n\n## 二手\n", {"heading"}),
+        ("**1** do\n\n**2** go\n", set()),
+        ("Step 1 is\n\nStep 2 is\n", set()),
+        ('{"a": NaN}', set()),
         ("Title\n=====\n", {"heading"}),
         ("#no heading\n", set()),
         ("    indented\n", {"code-block"}),

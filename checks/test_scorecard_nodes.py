@@ -155,6 +155,21 @@ def test_what_was_observed_decides(repo: Path, run: Run) -> None:
     run("evals/cases").assert_outcomes(passed=1, failed=2)
 
 
+def test_an_alarm_is_no_outcome_of_a_probe(repo: Path, run: Run) -> None:
+    """No positive at all was triggered: neither they nor a negative that saw nothing either are known."""
+    cases = repo / "evals/cases/reviewing/cases.yaml"
+    positive = CASES.rpartition("---\n")[2]
+    more = [positive.replace("asked for a review", name) for name in ("asked again", "asked once more")]
+    negative = positive.replace("asked for a review", "asked for tea").replace("positive", "negative")
+    cases.write_text("---\n".join([CASES, *more, negative.replace("true", "false")]))
+    record(repo, triggered=False)
+    result = run("evals/cases", "-v", "-rs")
+    result.assert_outcomes(passed=1, failed=1, skipped=4)
+    result.stdout.fnmatch_lines(["SKIPPED*no score: no positive case at all was triggered: probably the probe*"])
+    record(repo, triggered=True)
+    assert run("evals/cases").parseoutcomes() == {"failed": 2, "passed": 4}
+
+
 @pytest.mark.parametrize(
     ("baseline", "outcome"), [("50", "passed"), ("58", "passed"), ("65", "warned"), ("80", "failed")]
 )

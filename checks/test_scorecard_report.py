@@ -89,9 +89,44 @@ def test_an_evaluation_that_can_not_be_read_is_said(repo: Path, capsys: pytest.C
     assert "Scorecard" in report
 
 
-def test_hostile_text_stays_text(repo: Path) -> None:
-    """The name of a case comes from its author, and what was not observed is told with it."""
-    cases = repo / "evals/cases/reviewing/cases.yaml"
-    cases.write_text(cases.read_text().replace("finds it", "<script>alert(1)</script>"))
+@pytest.mark.parametrize("skill", ["reviewing", "writing"])
+def test_hostile_text_stays_text(repo: Path, skill: str) -> None:
+    """A place comes from its author, and what can't be used is told with it; also where the skill has no run."""
+    cases = repo / f"evals/cases/{skill}/cases.yaml"
+    cases.rename(cases.with_name("<script>alert(1)<|>.yaml"))
+    (cases.parent / "<b>.yaml").write_text("name: [")
     main(["scorecard"])
-    assert "<script>" not in page(repo, "reviewing.html")
+    found = page(repo, f"{skill}.html")
+    assert "<script>" not in found
+    assert "<b>.yaml" not in found
+    assert "&lt;b&gt;.yaml" in found
+
+
+def test_a_skill_that_was_only_evaluated_has_a_report(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is of the scorecard alone, says that there is no verdict, and the leaderboard leads to it."""
+    assert 'href="writing.html"' not in page(repo, "index.html")
+    main(["scorecard"])
+    capsys.readouterr()
+    found = page(repo, "writing.html")
+    assert "report: tests/.reports/writing.html" in capsys.readouterr().out
+    assert 'class="card"' in found
+    assert "No head-to-head yet, so there is no verdict. It has no case for one. To add one:" in found
+    assert 'class="badge' not in found
+    assert 'href="writing.html"' in page(repo, "index.html")
+    (repo / "tests/.reports/writing.html").unlink()
+    main(["score", "reviewing"])
+    assert (repo / "tests/.reports/writing.html").read_text() == found  # the leaderboard leads to it
+
+
+def test_a_run_replaces_the_report_of_the_scorecard_alone(repo: Path) -> None:
+    """With a run there are badges, and the scorecard is a section."""
+    main(["scorecard"])
+    assert 'class="badge' not in page(repo, "writing.html")
+    write_skill(repo, "writing", {"one": UNGATED})
+    assert "No head-to-head yet, so there is no verdict. Not run yet: 1 case is waiting. To run them:" in page(
+        repo, "writing.html"
+    )
+    write_run(repo, "writing", {"one": "WWWWW"})
+    found = page(repo, "writing.html")
+    assert 'class="badge' in found
+    assert 'class="card"' in found

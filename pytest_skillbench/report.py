@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from .view import IndexPage, SkillPage
+    from .view import CardPage, IndexPage, SkillPage
 
 #: What GitHub-flavoured Markdown, the HTML inside it or a forge's own additions could read as markup: emphasis, code,
 #: links (bare ones too), tables, HTML, mentions, issue numbers, emoji.
@@ -27,6 +27,11 @@ _MARKDOWN = re.compile(r"[\\`*_\[\]#|~<>&@]|:(?=//|[\w+-]+:)|(?<=www)\.", re.IGN
 def skill_html(page: SkillPage) -> str:
     """Return a skill's report as one HTML file."""
     return _render("skill.html", page)
+
+
+def card_html(page: CardPage) -> str:
+    """Return the report of a skill that was only evaluated by the scorecard."""
+    return _render("card.html", page)
 
 
 def index_html(page: IndexPage) -> str:
@@ -39,7 +44,7 @@ def summary_md(page: IndexPage) -> str:
     return _environment().get_template("summary.md").render(page=page)
 
 
-def _render(template: str, page: SkillPage | IndexPage) -> str:
+def _render(template: str, page: SkillPage | CardPage | IndexPage) -> str:
     from markupsafe import Markup
 
     css = _style()

@@ -147,6 +147,8 @@ class EvalFile(pytest.File):
 
     def collect(self) -> Iterator[EvalItem]:
         """Yield a node for each case, or for each dimension of each skill, and for each problem of the file."""
+        from .scorecard.dimensions import ALARM
+
         evaluated = self.scorecard.evaluated
         numbers: dict[str, int] = {}
         for problem in self.scorecard.problems(self.shown):
@@ -161,14 +163,20 @@ class EvalFile(pytest.File):
                     yield EvalItem.make(self, f"{skill}-{dimension.replace('_', '-')}", line, of_dimension(result))
         for skill, cases in evaluated.found.cases.items():
             found = evaluated.evaluation.results.get(skill)
+            alarm = ALARM if found is not None and found.dimensions["trigger_accuracy"].why == ALARM else None
             for case in cases:
                 if case.file == self.shown and found is not None:
                     rows = [row for row in found.rows if row.case == case.id]
-                    yield EvalItem.make(self, case.slug, case.line - 1, of_case(case, rows), case.tags)
+                    yield EvalItem.make(self, case.slug, case.line - 1, of_case(case, rows, alarm), case.tags)
 
 
-def of_case(case: EvalCase, rows: list[Row]) -> Verdict:
-    """Return what a case comes to: every check of every trial held, some did not, or it is not all known."""
+def of_case(case: EvalCase, rows: list[Row], alarm: str | None) -> Verdict:
+    """Return what a case comes to: every check of every trial held, some did not, or it is not all known.
+
+    `alarm`: that no positive case of its skill was triggered at all, so that a probe that saw nothing shows nothing.
+    """
+    if alarm and case.is_probe and all(row.held == int(not case.expected.triggered) for row in rows if row.of):
+        return Verdict(outcome="skipped", lines=(f"no score: {alarm}",))
     wrong = [row for row in rows if row.held is not None and row.of is not None and row.held < row.of]
     if wrong:
         told = [f"trial {row.trial}, {row.dimension}: {one_line(text)}" for row in wrong for text in row.failed]

@@ -80,6 +80,8 @@ def score(project: Project, skill: SkillEntry, prices: PriceTable | None = None)
 def write(tree: Tree, scored: Sequence[Scored], prices: PriceTable | None = None) -> Written:
     """Write the report of each scored skill, its history line, the leaderboard of all skills and ``summary.md``.
 
+    A skill without a run that the scorecard evaluated has a report of that alone.
+
     The other skills' recorded runs are scored for the leaderboard. Two writers at once wait for each other. Raises
     ProjectError where the reports folder can't be written; every file that is there is then whole, old or new.
     """
@@ -117,7 +119,12 @@ def _write(tree: Tree, scored: Sequence[Scored], prices: PriceTable) -> Written:
     for skill in tree.skills:
         item = given.get(skill.path) or score(project, skill, prices)
         past = _history(project, item, keep=skill.path in given, warnings=warnings)
-        rows.append(_row(item, past, pasts.get(skill.name, ())))
+        row = _row(item, past, pasts.get(skill.name, ()))
+        rows.append(row)
+        path = project.reports / f"{skill.name}.html"
+        if row.has_card:
+            write_atomic(path, report.card_html(view.card_page(row, meta)).encode("utf-8"))
+            reports += [path] if skill.path in given else []
         if item.result is None or item.record is None or skill.path not in given:
             continue
         page = view.skill_page(
@@ -130,7 +137,6 @@ def _write(tree: Tree, scored: Sequence[Scored], prices: PriceTable) -> Written:
             pasts=pasts.get(skill.name, ()),
             run_link=os.path.relpath(item.record.folder, project.reports),
         )
-        path = project.reports / f"{skill.name}.html"
         write_atomic(path, report.skill_html(page).encode("utf-8"))
         reports.append(path)
     index = view.index_page(rows, meta)

@@ -17,6 +17,7 @@ import msgspec
 from ..errors import Problem
 from ..model import Value
 from ..suggest import closest
+from ..text import one_line
 from ..yamlread import (
     Field,
     Source,
@@ -210,13 +211,16 @@ class _Reader:
         return Expected(
             triggered=self._flag(fields.get("triggered")),
             tools_used=self._texts(fields.get("tools_used"), "a tool in tools_used"),
-            output_contains=self._texts(fields.get("output_contains"), "a text in output_contains", lines_of),
-            output_not_contains=self._texts(
-                fields.get("output_not_contains"), "a text in output_not_contains", lines_of
-            ),
+            output_contains=self._keywords(fields.get("output_contains")),
+            output_not_contains=self._keywords(fields.get("output_not_contains")),
             output_structure=self._structure(structure) if structure is not None else None,
             error_handled=bool(self._flag(fields.get("error_handled"))),
         )
+
+    def _keywords(self, field: Field | None) -> tuple[str, ...]:
+        """Return the texts of a list, of those that match alike the first: one thing is checked once."""
+        found = self._texts(field, f"a text in {field.key}" if field is not None else "", lines_of)
+        return tuple({folded(word): word for word in reversed(found)}.values())[::-1]
 
     def _flag(self, field: Field | None) -> bool | None:
         if field is None or is_tagged(field.node, "null"):
@@ -246,6 +250,10 @@ class _Reader:
             self._add(line, f'"triggered" contradicts the category {category}', f"triggered: {word}")
         if category == "trigger-accuracy" and expected.triggered is None:
             self._add(line, '"expected" does not say whether the skill is triggered', "triggered: true or false")
+        forbidden = {folded(word) for word in expected.output_not_contains}
+        for word in expected.output_contains:
+            if any(each in folded(word) for each in forbidden):
+                self._add(line, f'"{one_line(word)}" must be there and must not', "each text in one of the two lists")
         if category == "output-quality" and not has_checks(expected):
             self._add(line, "nothing to check", "output_contains, output_not_contains or output_structure in expected")
         if category == "tool-usage" and not expected.tools_used:
@@ -313,6 +321,11 @@ class _Reader:
             value: str = "" if empty else self._take(text_of(self.source, inner.node, f'"{inner.key}"'), "")
             found[inner.key] = value
         return found
+
+
+def folded(text: str) -> str:
+    """Return a text as keywords are compared: NFKC and casefold, and nothing else."""
+    return unicodedata.normalize("NFKC", text).casefold()
 
 
 def has_checks(expected: Expected) -> bool:

@@ -7,12 +7,11 @@ error_handling where it is an error case. A task of the category output-quality 
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 
 from ..model import Value
 from ..text import one_line
-from .cases import has_checks
+from .cases import folded, has_checks
 from .ids import LostCase
 from .records import ENDED, TRIGGER_CATEGORIES, Category, Dimension, EvalCase, Expected, Observation
 from .scores import Row
@@ -100,11 +99,6 @@ def ungraded(lost: LostCase, trials: int) -> Iterator[Row]:
                 continue
             why = f"{UNUSABLE}: {one_line(lost.place, 200)}"
             yield Row(case=lost.id, trial=trial, dimension=dimension, category=lost.category or category, ungraded=why)
-
-
-def folded(text: str) -> str:
-    """Return a text as keywords are compared: NFKC and casefold, and nothing else."""
-    return unicodedata.normalize("NFKC", text).casefold()
 
 
 def _unknown(case: EvalCase, dimension: Dimension, observation: Observation) -> str | None:

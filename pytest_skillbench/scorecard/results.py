@@ -106,6 +106,10 @@ def _count(given: Gathered) -> int:
     return len(given.cases) + len(given.lost)
 
 
+def _cases(number: int) -> str:
+    return f"{number} case{'' if number == 1 else 's'}"
+
+
 def _fewer(given: Gathered, before: BaselineSkill | None) -> str | None:
     """Return why no score is an improvement: the baseline had more cases, and one that failed may have been taken out.
 
@@ -114,7 +118,7 @@ def _fewer(given: Gathered, before: BaselineSkill | None) -> str | None:
     had = before.eval_count if before is not None else None
     if had is None or _count(given) >= had:
         return None
-    return f"no improvement over {_count(given)} cases, where the baseline had {had}"
+    return f"no improvement over {_cases(_count(given))}, where the baseline had {had}"
 
 
 def _rows(given: Gathered, case: EvalCase) -> Iterable[Row]:
@@ -145,7 +149,7 @@ def _lacking(given: Gathered, config: Config) -> list[str]:
     if given.lost:
         lacking.append(f"{len(given.lost)} of its cases can't be used")
     if len(given.cases) < config.min_cases:
-        lacking.append(f"{len(given.cases)} cases, where the config asks for {config.min_cases}")
+        lacking.append(f"{_cases(len(given.cases))}, where the config asks for {config.min_cases}")
     have: set[Category] = set()
     for case in given.cases:
         have |= {case.category, polarity(case), *(("trigger-accuracy",) if case.is_probe else ())}
@@ -161,7 +165,7 @@ def _notes(
         yield f"trigger_accuracy: {found.asked} of {found.rows} asked, not observed"
     had = before.eval_count if before is not None else None
     if had is not None and had != _count(given):
-        yield f"{_count(given)} cases, where the baseline had {had}: the scores are not of the same cases"
+        yield f"{_cases(_count(given))}, where the baseline had {had}: the scores are not of the same cases"
 
 
 # -- the whole ---------------------------------------------------------------------------------------------------------

@@ -20,7 +20,15 @@ from .records import Structure
 
 #: Characters of a text that are looked at; what comes behind is not searched.
 LONGEST = 1 << 20
-_STEP = re.compile(r"\W*(?:step|stage|phase|步骤|步驟|ステップ|第)?\s*([0-9]{1,3})(?![0-9])", re.IGNORECASE)
+_LATIN = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_HAN = "一二三四五六七八九十"
+_DIGITS = r"([0-9]{1,3})(?![0-9])"
+_CHINESE = rf"(十[一二三四五六七八九]?|[{_HAN}])(?!十)"
+_WORD = rf"(?:step|stage|phase|步骤|步驟|ステップ)\s*(?:{_DIGITS}|({'|'.join(_LATIN)})\b|{_CHINESE})"
+#: A number may begin a heading by itself ("2. …", "二、…"); a bold text begins a step only where it says so.
+_STEP = re.compile(rf"\W*(?:{_WORD}|第?\s*{_DIGITS}|第\s*{_CHINESE}|{_CHINESE}(?=[、.:,)]))", re.IGNORECASE)
+_BOLD_STEP = re.compile(rf"(?:\*\*|__)\s*(?:{_WORD}|第\s*(?:{_DIGITS}|{_CHINESE})\s*步)", re.IGNORECASE)
+_STEPS = {"heading_open": _STEP, "paragraph_open": _BOLD_STEP}
 
 
 @functools.cache
@@ -32,8 +40,9 @@ def structures(text: str) -> frozenset[Structure]:
     """Return the structures that occur in a text.
 
     ``list``: bullets or numbers. ``code-block``: fenced or indented. ``step-by-step``: an ordered list of at least two
-    items, or headings that count from 1 ("Step 1: …", "2. …", "第 1 步"). ``json``: an object or a list in JSON as the
-    whole text, or as the whole of a fence that is marked json or not marked at all.
+    items, or headings that count from 1 ("Step 1: …", "2. …", "Step one", "第一步"), or paragraphs that do so with a
+    bold "Step 1". ``json``: an object or a list in JSON as the whole text, or as the whole of a fence that is marked
+    json or not marked at all.
     """
     tokens: list[Token] = []
     parser = _parser()
@@ -51,7 +60,7 @@ def _found(text: str, tokens: Sequence[Token]) -> Iterator[Structure]:
         yield "code-block"
     if "heading_open" in kinds:
         yield "heading"
-    if _counted_list(tokens) or _counted_headings(tokens):
+    if _counted_list(tokens) or any(_counted(tokens, block, step) for block, step in _STEPS.items()):
         yield "step-by-step"
     if _is_json(text) or any(_is_json(token.content) for token in tokens if _may_be_json(token)):
         yield "json"
@@ -82,15 +91,22 @@ def _counted_list(tokens: Sequence[Token]) -> bool:
     return False
 
 
-def _counted_headings(tokens: Sequence[Token]) -> bool:
-    """Tell whether two headings are numbered 1 and 2, in this order, with any others between."""
+def _counted(tokens: Sequence[Token], block: str, step: re.Pattern[str]) -> bool:
+    """Tell whether two blocks of a kind are numbered 1 and 2, in this order, with any others between."""
     wanted = 1
     for token, inline in itertools.pairwise(tokens):
-        if token.type == "heading_open":
-            match = _STEP.match(unicodedata.normalize("NFKC", inline.content))
-            if match and int(match[1]) == wanted:
+        if token.type == block:
+            match = step.match(unicodedata.normalize("NFKC", inline.content))
+            if match and _number(match[match.lastindex or 0].casefold()) == wanted:
                 wanted += 1
     return wanted > 2
+
+
+def _number(text: str) -> int:
+    """Return the value of digits, or of a word up to ten or nineteen."""
+    if text in _LATIN:
+        return _LATIN.index(text) + 1
+    return int(text) if text.isdecimal() else sum(_HAN.index(digit) + 1 for digit in text)
 
 
 def _may_be_json(token: Token) -> bool:
@@ -103,6 +119,10 @@ def _is_json(text: str) -> bool:
     if not plain.startswith(("{", "[")) or len(plain) > LONGEST:
         return False
     try:
-        return isinstance(json.loads(plain), (dict, list))
+        return isinstance(json.loads(plain, parse_constant=_refused), (dict, list))
     except (ValueError, RecursionError):
         return False
+
+
+def _refused(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")

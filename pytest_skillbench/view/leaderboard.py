@@ -51,6 +51,11 @@ class LeaderboardInput(Value, frozen=True):
     problem: str | None
     pasts: tuple[Past, ...] = ()
 
+    @property
+    def has_card(self) -> bool:
+        """Whether its report is of the scorecard alone, since there is no run."""
+        return bool(self.pasts) and self.state in ("no-run", "no-cases")
+
 
 class _Kind(Value, frozen=True):
     """A group of the leaderboard, in order of urgency."""
@@ -182,15 +187,15 @@ def _row(row: LeaderboardInput) -> Row:
     if result is None:
         return Row(
             name=name,
-            link=None,
-            line=_unmeasured(row),
+            link=Link(href=f"{encoded(row.name)}.html", text=name) if row.has_card else None,
+            line=unmeasured(row),
             chips=(),
             standings=(),
             ratios=(),
             score=cell(row.pasts),
             at="",
             advice=_advice(row),
-            command=_command(row),
+            command=command(row),
         )
     lines = recent(row.history, result.plan.run_id)
     ratios = {ratio.opponent: ratio for ratio in result.ratios}
@@ -213,7 +218,8 @@ def _row(row: LeaderboardInput) -> Row:
     )
 
 
-def _unmeasured(row: LeaderboardInput) -> str:
+def unmeasured(row: LeaderboardInput) -> str:
+    """Return in a sentence why a skill has no result."""
     if row.state == "broken":
         return "The recorded run can't be read."
     if row.state == "no-cases":
@@ -227,7 +233,8 @@ def _advice(row: LeaderboardInput) -> str:
     return "add" if row.state == "no-cases" else ""
 
 
-def _command(row: LeaderboardInput) -> str:
+def command(row: LeaderboardInput) -> str:
+    """Return what to type, or which file to write, for a result; "" where neither would help."""
     if row.state == "no-run":
         return f"/benchmark-skill {brief(row.name, 200)}"
     return f"tests/{brief(row.path, 200)}/<case>/case.md" if row.state == "no-cases" else ""

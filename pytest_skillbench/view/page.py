@@ -201,6 +201,17 @@ class Scorecard(Value, frozen=True):
     trend: tuple[tuple[str, str], ...]
 
 
+class CardPage(Value, frozen=True):
+    """The report of a skill that was only evaluated by the scorecard. `line` leads to `command`."""
+
+    name: str
+    state: State
+    line: str
+    command: str
+    scorecard: Scorecard
+    program: str
+
+
 class SkillPage(Value, frozen=True):
     """A skill's report."""
 
