@@ -272,6 +272,7 @@ def test_what_lies_in_the_wrong_place_is_told(tmp_path: Path) -> None:
     cases = tmp_path / "repo/evals/cases"
     (cases / "loose.yaml").write_text("a: 1")
     (cases / "reviewing/a.yml").write_text("a: 1")
+    (cases / "reviewing/B.YAML").write_text("a: 1")
     (tmp_path / "secret.yaml").write_text("a: 1")
     (cases / "reviewing/link.yaml").symlink_to(tmp_path / "secret.yaml")
     (cases / "reviewing/dangling.yaml").symlink_to(cases / "nowhere")
@@ -279,7 +280,7 @@ def test_what_lies_in_the_wrong_place_is_told(tmp_path: Path) -> None:
     os.mkfifo(cases / "reviewing/pipe.yaml")
     found = found_in(tmp_path / "repo")
     told = {problem.path.rsplit("/", 1)[-1]: problem.what for problem in found.problems}
-    assert sorted(told) == ["a.yml", "dangling.yaml", "folder.yaml", "link.yaml", "loose.yaml", "pipe.yaml"]
+    assert sorted(told) == ["B.YAML", "a.yml", "dangling.yaml", "folder.yaml", "link.yaml", "loose.yaml", "pipe.yaml"]
     assert len(found.cases["reviewing"]) == 6
 
 
@@ -327,6 +328,17 @@ def test_a_document_that_is_no_utf8_takes_no_other_along() -> None:
     assert [(draft.name, draft.line) for draft in found.drafts] == [("a", 1), ("b", 9)]
     assert [str(problem) for problem in found.problems] == ["c.yaml:7: not UTF-8; expected text in UTF-8"]
     assert found.lost == (Lost(line=7),)
+
+
+def test_a_folder_of_cases_that_is_not_there(tmp_path: Path) -> None:
+    """A path that somebody wrote and that leads nowhere is said; the default need not be there."""
+    write_skill(tmp_path)
+    assert found_in(tmp_path).problems == ()
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals/config.yaml").write_text("eval_cases: {path: evals/nowhere}\n")
+    assert [str(problem) for problem in found_in(tmp_path).problems] == [
+        'evals/config.yaml: eval_cases.path "evals/nowhere" is no folder, so no case is read there'
+    ]
 
 
 def test_texts_that_match_alike_are_checked_once() -> None:

@@ -345,15 +345,28 @@ def test_automatic_update(repo: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert (repo / "evals/baseline.yaml").read_text() == written
 
 
-def test_a_baseline_out_of_the_repository(repo: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A link that leads out of it is not written through."""
-    outside = tmp_path_factory.mktemp("outside") / "b.yaml"
-    outside.write_text("skills: {}\n")
-    (repo / "evals/baseline.yaml").symlink_to(outside)
-    done = run_apart(repo, "--update-baseline", "--yes")
-    assert done.returncode == 2
-    assert b"a link that leaves the repository" in done.stderr
-    assert outside.read_text() == "skills: {}\n"
+@pytest.mark.parametrize("path", ["evals/config.yaml", "evals/baseline.yaml", "evals/results"])
+def test_a_link_out_of_the_repository_is_neither_read_nor_written(
+    repo: Path, tmp_path_factory: pytest.TempPathFactory, path: str
+) -> None:
+    """What is outside is not of this repository: it stays as it is, is told of, and counts for nothing."""
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "file").write_text("target_skills: [nobody]\n")
+    (repo / path).symlink_to(outside if path.endswith("results") else outside / "file")
+    asked = [[], ["--update-baseline", "--yes"], *([["--report-only"]] if path.endswith("results") else [])]
+    for arguments in asked:
+        done = run_apart(repo, *arguments)
+        assert done.returncode == 2
+        assert f"{path}: a link that leaves the repository".encode() in done.stderr
+    assert [file.name for file in outside.iterdir()] == ["file"]
+    assert (outside / "file").read_text() == "target_skills: [nobody]\n"
+
+
+def test_names_that_are_no_evaluation(repo: Path) -> None:
+    """A day that there is not is no evaluation, and not the last one."""
+    assert call(repo) == 0
+    (repo / "evals/results/9999-99-99.yaml").write_text("date: [")
+    assert call(repo, "--report-only") == 0
 
 
 # -- streams -----------------------------------------------------------------------------------------------------------

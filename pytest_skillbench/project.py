@@ -33,6 +33,10 @@ class Project(Value, frozen=True):
         except ValueError:
             return path.as_posix()
 
+    def holds(self, path: Path) -> bool:
+        """Return whether what `path` leads to, links followed, is in the repository; it need not exist."""
+        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.root))
+
 
 def find(start: Path, *, runs: Path | None = None, reports: Path | None = None) -> Project:
     """Return the project that `start` (a file or a folder) belongs to.

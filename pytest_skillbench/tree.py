@@ -208,7 +208,7 @@ def _skill_file(project: Project, path: str, folder: Folder) -> list[Problem]:
     if SKILL_FILE not in folder.files:
         return [Problem(path=shown, slug="skill-file", what="a folder", expected="a file")]
     file = Path(folder.real) / SKILL_FILE
-    if folder.files[SKILL_FILE] and not _in_repo(project, file):
+    if folder.files[SKILL_FILE] and not project.holds(file):
         what = "a link that leaves the repository, not read"
         return [Problem(path=shown, slug="link-leaves", what=what, expected="a file in it", severity="warning")]
     return broken(file, shown)
@@ -281,7 +281,7 @@ def _test_folders(project: Project, skills: frozenset[str], problems: list[Probl
 
 def _case(project: Project, path: str, folder: Folder, problems: tuple[Problem, ...]) -> CaseEntry:
     file = project.tests / path / CASE_FILE
-    if folder.files.get(CASE_FILE) and not _in_repo(project, file):
+    if folder.files.get(CASE_FILE) and not project.holds(file):
         what = "a link that leaves the repository, not read"
         where = project.relative(file)
         problems = (*problems, Problem(path=where, slug="case-link-leaves", what=what, expected="a file in it"))
@@ -292,7 +292,3 @@ def _case(project: Project, path: str, folder: Folder, problems: tuple[Problem, 
         file=file,
         problems=problems,
     )
-
-
-def _in_repo(project: Project, file: Path) -> bool:
-    return os.path.realpath(file).startswith(f"{os.path.realpath(project.root).rstrip('/')}/")

@@ -91,10 +91,11 @@ class _Session:
         self.show(evaluation, left_out=made.left_out)
         updated = False
         if made.usable and evaluation.results:
+            results = made.found.config.results_path
+            folder = resultsfile.folder_of(self.project, results)
             updated = self.update(evaluation, made.found.config, made.baseline)
             evaluation = msgspec.structs.replace(evaluation, is_baseline=updated)
-            results = made.found.config.results_path
-            name = resultsfile.write(self.project.root / results, evaluation, results)
+            name = resultsfile.write(folder, evaluation, results)
             self.end(evaluation, made.problems, f"{results}/{name}")
         else:
             self.end(evaluation, made.problems, None)

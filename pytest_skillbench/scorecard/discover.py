@@ -84,13 +84,20 @@ def read_config(project: Project) -> tuple[Config, tuple[Problem, ...]]:
     """Return the repository's config with its problems; the defaults where there is no ``config.yaml``."""
     root = project.settings.evals_root
     shown = f"{root}/{FILE}"
+    if not project.holds(project.root / shown):
+        return default(root), (_leaves(shown),)
     try:
-        data = read_bounded(project.root / root / FILE, LIMIT, shown)
+        data = read_bounded(project.root / shown, LIMIT, shown)
     except FileNotFoundError:
         return default(root), ()
     except SkillbenchError as error:
         return default(root), error.problems
     return parse_config(data, shown, root)
+
+
+def _leaves(shown: str) -> Problem:
+    what = "a link that leaves the repository, not read"
+    return Problem(path=shown, slug="link-leaves", what=what, expected="a file in it")
 
 
 def _unknown_targets(tree: Tree, config: Config) -> list[Problem]:
@@ -116,10 +123,14 @@ def _unknown_targets(tree: Tree, config: Config) -> list[Problem]:
 def _files(tree: Tree, config: Config, problems: list[Problem]) -> Iterator[CaseFile]:
     project = tree.project
     root = project.root / config.cases_path
+    if config.cases_path != default(project.settings.evals_root).cases_path and not root.is_dir():
+        shown = f"{project.settings.evals_root}/{FILE}"
+        what = f'eval_cases.path "{config.cases_path}" is no folder, so no case is read there'
+        problems.append(Problem(path=shown, slug="evals-no-cases", what=what, severity="warning"))
     for name in _entries(root, config.cases_path, problems):
         if (root / name).is_dir():
             yield from _folder(project, root / name, f"{config.cases_path}/{name}", name, problems)
-        elif name.endswith((".yaml", ".yml")):
+        elif name.casefold().endswith((".yaml", ".yml")):
             what = "a case file outside of a skill's folder, not read"
             where = f"{config.cases_path}/<skill>/{name}"
             shown = f"{config.cases_path}/{name}"
@@ -133,13 +144,12 @@ def _files(tree: Tree, config: Config, problems: list[Problem]) -> Iterator[Case
 def _folder(project: Project, folder: Path, shown: str, place: str, problems: list[Problem]) -> Iterator[CaseFile]:
     for name in _entries(folder, shown, problems):
         path, file = f"{shown}/{name}", folder / name
-        if name.endswith(".yml"):
+        if name.casefold().endswith((".yaml", ".yml")) and not name.endswith(".yaml"):
             what, expected = "not read", "the ending .yaml"
             problems.append(Problem(path=path, slug="eval-file", what=what, expected=expected, severity="warning"))
         elif name.endswith(".yaml"):
-            if not os.path.realpath(file).startswith(f"{os.path.realpath(project.root).rstrip('/')}/"):
-                what = "a link that leaves the repository, not read"
-                problems.append(Problem(path=path, slug="link-leaves", what=what, expected="a file in it"))
+            if not project.holds(file):
+                problems.append(_leaves(path))
             else:
                 yield CaseFile(path=path, file=file, place=place)
 
@@ -224,7 +234,7 @@ def _with_files(project: Project, file: CaseFile, draft: Draft, problems: list[P
         digest = None
         try:
             place = project.root / shown
-            if os.path.realpath(place).startswith(f"{os.path.realpath(project.root).rstrip('/')}/"):
+            if project.holds(place):
                 digest = hashlib.sha256(read_bounded(place, CONTEXT_LIMIT, shown)).hexdigest()
         except FileNotFoundError:
             pass  # said below, since a case without its file is still a case

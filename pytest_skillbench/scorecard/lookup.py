@@ -21,9 +21,10 @@ def last(project: Project, config: Config, names: Sequence[str] = ()) -> tuple[s
     """Return the path of the last evaluation and what it says.
 
     `names`: only these skills of it; the last evaluation that has all of them is taken. Raises UsageError where there
-    is none, and FormatError where the one that counts can't be read.
+    is none, and SkillbenchError where the one that counts can't be read.
     """
-    folder, shown = project.root / config.results_path, config.results_path
+    shown = config.results_path
+    folder = resultsfile.folder_of(project, shown)
     for name in reversed(resultsfile.names(folder)):
         evaluation = resultsfile.read(folder, name, shown)
         if all(wanted in evaluation.results for wanted in names):

@@ -29,8 +29,12 @@ class Past(Value, frozen=True):
 def by_skill(project: Project, warnings: list[str]) -> dict[str, tuple[Past, ...]]:
     """Return each skill's part in the last evaluations, oldest first; none for a skill that was not in them."""
     shown = read_config(project)[0].results_path
-    folder = project.root / shown
     found: dict[str, list[Past]] = {}
+    try:
+        folder = resultsfile.folder_of(project, shown)
+    except SkillbenchError as error:
+        warnings.extend(str(problem) for problem in error.problems)
+        return {}
     for name in resultsfile.names(folder)[-SHOWN:]:
         try:
             evaluation = resultsfile.read(folder, name, shown)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import msgspec
 
 from ..errors import FormatError, Problem, ProjectError
 from ..files import read_bounded, write_new
+from ..project import Project
 from ..yamlread import compose, decoded, plain_of
 from ..yamlwrite import dump
 from . import dimensions, results
@@ -79,13 +81,29 @@ def totals(evaluation: Evaluation) -> Iterator[tuple[str, object, object]]:
         yield f"$.dimension_averages.{dimension}", evaluation.dimension_averages.get(dimension), average
 
 
+def folder_of(project: Project, shown: str) -> Path:
+    """Return the folder of the evaluations, which may not be there. Raises ProjectError for one outside."""
+    folder = project.root / shown
+    if not project.holds(folder):
+        what = "a link that leaves the repository"
+        raise ProjectError(Problem(path=shown, slug="evals-results", what=what, expected="a folder in it"))
+    return folder
+
+
 def names(folder: Path) -> list[str]:
     """Return the names of the evaluations in a folder, oldest first; none where there is no such folder."""
     try:
-        found = [match for name in os.listdir(folder) if (match := _NAME.fullmatch(name))]
+        found = [match for name in os.listdir(folder) if (match := _NAME.fullmatch(name)) and _is_day(match[1])]
     except FileNotFoundError:
         return []
     return [match[0] for match in sorted(found, key=lambda match: (match[1], int(match[2] or 1)))]
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return bool(date.fromisoformat(text))
+    except ValueError:
+        return False
 
 
 def read(folder: Path, name: str, shown: str) -> Evaluation:

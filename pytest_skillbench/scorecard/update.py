@@ -41,6 +41,9 @@ class Proposal(Value, frozen=True):
 
 def read(project: Project, path: str) -> bytes | None:
     """Return the bytes of the baseline's file, None where there is none. Raises SkillbenchError."""
+    if not project.holds(project.root / path):
+        what = "a link that leaves the repository"
+        raise ProjectError(Problem(path=path, slug="evals-baseline", what=what, expected="a file in it"))
     try:
         return read_bounded(project.root / path, LONGEST, path)
     except FileNotFoundError:
@@ -121,14 +124,10 @@ def _renewed(
 
 def propose(project: Project, path: str, evaluation: Evaluation, before: Baseline | None) -> Proposal:
     """Return what updating the baseline's file at this path with an evaluation would do. Raises SkillbenchError."""
-    place = Path(os.path.realpath(project.root / path))
-    if not place.is_relative_to(os.path.realpath(project.root)):
-        what = "a link that leaves the repository, not written"
-        raise ProjectError(Problem(path=path, slug="evals-baseline", what=what, expected="a file in it"))
     old = read(project, path)
     spliced = splice(old, rebase(evaluation, before))
     return Proposal(
-        path=place,
+        path=Path(os.path.realpath(project.root / path)),
         shown=path,
         old=old,
         new=spliced.data,
