@@ -156,6 +156,7 @@ def started(found: Project, *, scorecards: bool = False) -> list[Path]:
 
 
 def _print(step: Step) -> None:
-    print(f"{step.state}: {step.done} of {step.total} done. {one_line(step.message)}")
+    counts = f"{step.done} of {step.total} done. " if step.total else ""
+    print(f"{step.state}: {counts}{one_line(step.message)}")
     for job in step.jobs:
         print(f"\n[{job.label}] {job.agent}\n{job.prompt}")
